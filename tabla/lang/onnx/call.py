@@ -210,9 +210,23 @@ class Call:
 
     def axes(self, value: Tensor, given: Sequence[int]) -> list[int]:
         """Return several axes, none of which may be given twice, as `axis` returns one."""
-        found = [self.axis(value, int(each)) for each in given]
+        return self._once(given, [self.axis(value, int(each)) for each in given])
+
+    def places(self, given: Sequence[int], rank: int, of: str) -> list[int]:
+        """Return several axes of ONNX's tensor, counted from the first one. `of` names the tensor in an error.
+
+        An axis that the rank does not have, or that is given twice, is a `TablaError`.
+        """
+        if not all(-rank <= each < rank for each in given):
+            self.refuse(
+                f"axes {list(given)} of {of} of {rank} axes", f"use {-rank} to {rank - 1}, each of them at most once"
+            )
+        return self._once(given, [each % rank for each in given])
+
+    def _once(self, given: Sequence[int], found: list[int]) -> list[int]:
+        """Return the axes that were found for those that were given. One that is found twice is a `TablaError`."""
         if len(set(found)) < len(found):
-            self.refuse(f"its axes {list(given)} name one of them twice", "name each of them once")
+            self.refuse(f"its axes {list(given)} name one of them twice", "name each of them at most once")
         return found
 
     # Results

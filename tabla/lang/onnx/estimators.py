@@ -7,7 +7,7 @@ by the names of their classes, so that scikit-learn is not imported either.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations
 from typing import Any, NoReturn
 
@@ -21,9 +21,6 @@ INPUT = "x"
 """The name of the input of every estimator."""
 _OPSET = 17
 _ACTIVATIONS = {"relu": "Relu", "tanh": "Tanh", "logistic": "Sigmoid", "softmax": "Softmax"}
-_REGRESSORS = ("LinearModel", "BaseSGDRegressor", "LinearSVR")
-_SCALERS = ("StandardScaler", "MinMaxScaler")
-_OTHERS = ("PCA", "SVC", "SVR", "MLPClassifier", "MLPRegressor", "LinearClassifierMixin")
 THERE = (
     "fitted linear models, SVC and SVR with a linear kernel, MLPClassifier, MLPRegressor, PCA, StandardScaler,"
     " MinMaxScaler, and pipelines of them"
@@ -102,34 +99,40 @@ class _Writer:
         if "Pipeline" in kinds:
             self._pipeline(estimator)
             return
-        if not any(each in kinds for each in (*_SCALERS, *_REGRESSORS, *_OTHERS)):
+        write = self._writer(kinds, last=last)
+        if write is None:
             self._refuse(estimator, f"the {'estimator' if last else 'step'} '{kinds[0]}' is not there")
         self._check_fitted(estimator)
         if not hasattr(estimator, "n_features_in_"):
             self._refuse(estimator, f"{kinds[0]} does not say how many features it has: its kernel is a function")
         if not self.features:
             self.features = int(estimator.n_features_in_)
-        if any(each in kinds for each in _SCALERS):
-            self._scaler(estimator, kinds)
-        elif "PCA" in kinds:
-            self._pca(estimator)
-        elif not last:
-            self._refuse(estimator, f"the step '{kinds[0]}' is not there")
-        elif "SVC" in kinds:
-            self._svc(estimator)
-        elif "SVR" in kinds:
-            self._linear_kernel(estimator)
-            self._regressor(estimator, estimator.coef_, estimator.intercept_)
-        elif "MLPClassifier" in kinds or "MLPRegressor" in kinds:
-            self._perceptron(estimator, classifies="MLPClassifier" in kinds)
-        elif "LinearClassifierMixin" in kinds and hasattr(estimator, "coef_"):
-            self._classifier(estimator)
-        elif any(each in kinds for each in _REGRESSORS) and hasattr(estimator, "coef_"):
-            self._regressor(estimator, estimator.coef_, estimator.intercept_)
-        else:
-            self._refuse(estimator, f"the estimator '{kinds[0]}' is not there")
+        write(estimator)
         if last and not self.outputs:
             self.outputs = [self._node("Identity", [self.current], "transformed")]
+
+    def _writer(self, kinds: Sequence[str], *, last: bool) -> Callable[[Any], None] | None:
+        """Return what writes an estimator of a class, given the names of the class and its bases; None if nothing does.
+
+        Only the last step of a pipeline predicts.
+        """
+        writers: dict[str, Callable[[Any], None]] = {
+            "StandardScaler": self._standard_scaler,
+            "MinMaxScaler": self._min_max_scaler,
+            "PCA": self._pca,
+        }
+        if last:
+            writers |= {
+                "SVC": self._svc,
+                "SVR": self._svr,
+                "MLPClassifier": self._perceptron_classifier,
+                "MLPRegressor": self._perceptron_regressor,
+                "LinearClassifierMixin": self._classifier,
+                "LinearModel": self._regressor,
+                "BaseSGDRegressor": self._regressor,
+                "LinearSVR": self._regressor,
+            }
+        return next((write for name, write in writers.items() if name in kinds), None)
 
     def _pipeline(self, pipeline: Any) -> None:
         steps = [(name, step) for name, step in pipeline.steps if step is not None and step != "passthrough"]
@@ -139,16 +142,15 @@ class _Writer:
             self.prefix = f"{name}."
             self._step(step, last=at == len(steps) - 1)
 
-    def _scaler(self, scaler: Any, kinds: Sequence[str]) -> None:
-        offset, scale = np.zeros(scaler.n_features_in_), np.ones(scaler.n_features_in_)
-        if "MinMaxScaler" in kinds:
-            if scaler.clip:
-                self._refuse(scaler, "MinMaxScaler with clip=True is not there")
-            offset, scale = -scaler.min_ / scaler.scale_, scaler.scale_
-        else:
-            offset = scaler.mean_ if scaler.with_mean else offset
-            scale = 1 / scaler.scale_ if scaler.with_std else scale
+    def _standard_scaler(self, scaler: Any) -> None:
+        offset = scaler.mean_ if scaler.with_mean else np.zeros(scaler.n_features_in_)
+        scale = 1 / scaler.scale_ if scaler.with_std else np.ones(scaler.n_features_in_)
         self._scaled("scaled", offset, scale)
+
+    def _min_max_scaler(self, scaler: Any) -> None:
+        if scaler.clip:
+            self._refuse(scaler, "MinMaxScaler with clip=True is not there")
+        self._scaled("scaled", -scaler.min_ / scaler.scale_, scaler.scale_)
 
     def _scaled(self, name: str, offset: NDArray[Any], scale: NDArray[Any]) -> None:
         self.current = self._node(
@@ -166,19 +168,22 @@ class _Writer:
 
     # Predictors
 
-    def _scores(self, coefficients: Any, intercepts: Any, output: str) -> str:
+    def _scores(self, estimator: Any, output: str) -> str:
         """Write one score for each row of coefficients."""
-        try:
-            rows = np.atleast_2d(_dense(coefficients))
-        except (TypeError, ValueError):
-            self._refuse(self.estimator, "the coefficients of the estimator are no numbers")
-        addends = np.broadcast_to(np.ravel(intercepts), len(rows))
+        if not hasattr(estimator, "coef_"):
+            self._refuse(estimator, f"the estimator '{type(estimator).__name__}' is not there")
+        rows = np.atleast_2d(_dense(estimator.coef_))
+        addends = np.broadcast_to(np.ravel(estimator.intercept_), len(rows))
         weights = [self._array("coef", rows), self._array("intercept", addends)]
         return self._node("Gemm", [self.current, *weights], output, transB=1)
 
-    def _regressor(self, estimator: Any, coefficients: Any, intercepts: Any) -> None:
+    def _svr(self, machine: Any) -> None:
+        self._linear_kernel(machine)
+        self._regressor(machine)
+
+    def _regressor(self, estimator: Any) -> None:
         targets = _axes_of_prediction(estimator)
-        scores = self._scores(coefficients, intercepts, "y" if targets > 1 else self._named("scores"))
+        scores = self._scores(estimator, "y" if targets > 1 else self._named("scores"))
         self.outputs = [scores if targets > 1 else self._single(scores, "y")]
 
     def _single(self, scores: str, output: str) -> str:
@@ -191,7 +196,7 @@ class _Writer:
         if _axes_of_prediction(estimator) > 1:
             self._refuse(estimator, "a classifier of several labels is not there")
         probable, kinds = _probable(estimator), [each.__name__ for each in type(estimator).__mro__]
-        scores = self._scores(estimator.coef_, estimator.intercept_, self._named("scores"))
+        scores = self._scores(estimator, self._named("scores"))
         if len(classes) > 2:
             self._label(self._node("ArgMax", [scores], self._named("position"), axis=1, keepdims=0), classes)
             if probable and "LogisticRegression" in kinds and not _one_by_one(estimator):
@@ -232,7 +237,8 @@ class _Writer:
             return classes.astype(np.int64)
         return classes.astype(str) if classes.dtype.kind in "OSU" else classes
 
-    def _perceptron(self, network: Any, *, classifies: bool) -> None:
+    def _perceptron(self, network: Any) -> None:
+        """Write the layers, up to the operand of the last activation."""
         if network.activation != "identity" and network.activation not in _ACTIVATIONS:
             self._refuse(network, f"the activation '{network.activation}' is not there")
         last = len(network.coefs_) - 1
@@ -242,12 +248,16 @@ class _Writer:
             if at < last and network.activation != "identity":
                 activation = _ACTIVATIONS[network.activation]
                 self.current = self._node(activation, [self.current], self._named(f"hidden{at}"))
-        if not classifies:
-            if network.out_activation_ != "identity":
-                self._refuse(network, f"the output activation '{network.out_activation_}' is not there")
-            single = network.n_outputs_ == 1
-            self.outputs = [self._single(self.current, "y") if single else self._node("Identity", [self.current], "y")]
-            return
+
+    def _perceptron_regressor(self, network: Any) -> None:
+        self._perceptron(network)
+        if network.out_activation_ != "identity":
+            self._refuse(network, f"the output activation '{network.out_activation_}' is not there")
+        single = network.n_outputs_ == 1
+        self.outputs = [self._single(self.current, "y") if single else self._node("Identity", [self.current], "y")]
+
+    def _perceptron_classifier(self, network: Any) -> None:
+        self._perceptron(network)
         classes = self._classes(network)
         if network.out_activation_ == "softmax":
             self._label(self._node("ArgMax", [self.current], self._named("position"), axis=1, keepdims=0), classes)
@@ -264,13 +274,13 @@ class _Writer:
         classes = self._classes(machine)
         pairs = list(combinations(range(len(classes)), 2))
         if len(classes) == 2:
-            scores = self._scores(machine.coef_, machine.intercept_, self._named("scores"))
+            scores = self._scores(machine, self._named("scores"))
             decision = self._single(scores, "decision")
             self._above(decision, 0.0, classes)
             self.outputs.append(decision)
             return
         by_pairs = machine.decision_function_shape == "ovo"
-        scores = self._scores(machine.coef_, machine.intercept_, "decision" if by_pairs else self._named("scores"))
+        scores = self._scores(machine, "decision" if by_pairs else self._named("scores"))
         signs = np.zeros((len(pairs), len(classes)))
         for at, (first, second) in enumerate(pairs):
             signs[at, first], signs[at, second] = 1, -1

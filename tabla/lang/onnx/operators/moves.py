@@ -93,11 +93,7 @@ def _unsqueeze(call: Call) -> Results:
     value = call.tensor(0)
     given = call.integers(1) if call.opset >= 13 else call.attribute("axes")
     rank = value.rank + len(given or ())
-    if not all(-rank <= int(each) < rank for each in given or ()):
-        call.refuse(f"axes {list(given or ())} of a result of {rank} axes", f"use {-rank} to {rank - 1}")
-    places = {int(each) % rank for each in given or ()}
-    if len(places) < len(given or ()):
-        call.refuse(f"its axes {list(given or ())} name one of them twice", "name each of them once")
+    places = call.places(given or (), rank, "a result")
     if value.batched and 0 in places:
         call.refuse("a new axis in front of the samples", _ONE_BY_ONE)
     rest = iter(((1,) if value.batched else ()) + value.shape)
@@ -179,9 +175,7 @@ def _pad(call: Call) -> Results:
     pads = [int(each) for each in call.attribute("pads") or ()] if call.opset < 11 else call.integers(1) or []
     fill = float(call.attribute("value")) if call.opset < 11 else call.real(2) or 0.0
     over = call.integers(3)
-    listed = list(range(value.rank)) if over is None else [each % value.rank for each in over]
-    if len(set(listed)) < len(listed) or not all(-value.rank <= each < value.rank for each in over or ()):
-        call.refuse(f"axes {over} of a tensor of {value.rank} axes", f"name each of 0 to {value.rank - 1} at most once")
+    listed = call.places(range(value.rank) if over is None else over, value.rank, "a tensor")
     if len(pads) != 2 * len(listed):
         call.refuse(f"pads has {len(pads)} numbers for {len(listed)} axes", "give two for each axis")
     before = dict(zip(listed, pads[: len(listed)], strict=True))
