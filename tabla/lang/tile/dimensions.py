@@ -165,3 +165,10 @@ def size_of(size: object) -> int:
     if isinstance(size, Integral) and not isinstance(size, bool):
         return int(size)
     refuse(f"{size!r} is not a size", "sizes are TensorDims and integers")
+
+
+def axis_of(axis: object) -> int:
+    """Return the integer of an axis. What is no integer is a `TablaError`."""
+    if not isinstance(axis, TensorDim | Integral):
+        refuse(f"the axis {axis!r} is no integer", "count the axes from 0")
+    return int(axis)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import reduce
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from tabla.lang.tile.contractions import Combined, condition
-from tabla.lang.tile.dimensions import TensorDim, size_of
+from tabla.lang.tile.dimensions import TensorDim, axis_of, size_of
 from tabla.lang.tile.elementwise import apply, node_of
 from tabla.lang.tile.places import here, refuse
 from tabla.lang.tile.program import Kind, Node, Ordinal, Reshape
@@ -39,7 +38,7 @@ def pow(base: Any, exponent: Any, modulus: int | None = None) -> Any:
     """Return every element to a power. For plain numbers it is Python's own `pow`."""
     if modulus is None and _any_tensor(base, exponent):
         return operate("power", base, exponent)
-    return _python(builtins.pow, base, exponent, modulus)
+    return builtins.pow(base, exponent, modulus)
 
 
 def sin(value: Value) -> Tensor:
@@ -114,7 +113,7 @@ def ceil(value: Value) -> Tensor:
 
 def abs(value: Any) -> Any:
     """Return the absolute value of every element. For a plain number it is Python's own `abs`."""
-    return operate("absolute", value) if _any_tensor(value) else _python(builtins.abs, value)
+    return operate("absolute", value) if _any_tensor(value) else builtins.abs(value)
 
 
 def max(*values: Any, **options: Any) -> Any:
@@ -122,7 +121,7 @@ def max(*values: Any, **options: Any) -> Any:
 
     The largest along an axis is a contraction: ``O[i] >= T[i, j]``.
     """
-    return reduce(_maximum, values) if _any_tensor(*values) else _python(builtins.max, *values, **options)
+    return reduce(_maximum, values) if _any_tensor(*values) else builtins.max(*values, **options)
 
 
 def min(*values: Any, **options: Any) -> Any:
@@ -130,22 +129,14 @@ def min(*values: Any, **options: Any) -> Any:
 
     The smallest along an axis is a contraction: ``O[i] <= T[i, j]``.
     """
-    return reduce(_minimum, values) if _any_tensor(*values) else _python(builtins.min, *values, **options)
+    return reduce(_minimum, values) if _any_tensor(*values) else builtins.min(*values, **options)
 
 
 def round(value: Any, digits: int | None = None) -> Any:
     """Return the whole number nearest to every element, a half to the even one. For a plain number it is Python's own
     `round`.
     """
-    return operate("round", value) if _any_tensor(value) else _python(builtins.round, value, digits)
-
-
-def _python(function: Callable[..., Any], *values: Any, **options: Any) -> Any:
-    """Call a function of Python. What it finds wrong is a fault of the user's text, not of this file."""
-    try:
-        return function(*values, **options)
-    except Exception as error:
-        refuse(f"{type(error).__name__}: {error}", f"{function.__name__} takes tensors and plain numbers")
+    return operate("round", value) if _any_tensor(value) else builtins.round(value, digits)
 
 
 def _maximum(left: Any, right: Any) -> Tensor:
@@ -211,12 +202,11 @@ do.
 
 def index(shape: Tensor | Sequence[TensorDim | int], axis: int) -> Tensor:
     """Return the coordinate along `axis`, an integer, for every element of a shape or of a tensor's shape."""
-    sizes = shape.shape if isinstance(shape, Tensor) else tuple(size_of(size) for size in shape)
-    if not isinstance(axis, Integral) or isinstance(axis, bool):
-        refuse(f"the axis {axis!r} is no integer", "count the axes from 0")
+    sizes = shape.shape if isinstance(shape, Tensor) else tuple(map(size_of, shape))
+    axis = axis_of(axis)
     if not 0 <= axis < len(sizes):
         refuse(f"axis {axis} of a shape of {len(sizes)} dimensions", f"use 0 to {len(sizes) - 1}")
-    return Tensor(Ordinal(shape=sizes, kind="integer", axis=int(axis), span=here()))
+    return Tensor(Ordinal(shape=sizes, kind="integer", axis=axis, span=here()))
 
 
 def ident(value: Any) -> Tensor:
@@ -233,7 +223,7 @@ def shape(tensor: Tensor) -> Tensor:
 def reshape(tensor: Tensor, dims: Sequence[TensorDim | int]) -> Tensor:
     """Return the same elements, in row-major order, in another shape."""
     node = _node(tensor)
-    sizes = tuple(size_of(size) for size in dims)
+    sizes = tuple(map(size_of, dims))
     count = 1
     for size in sizes:
         count *= size

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tabla.lang.tile.contractions import Combined, condition
-from tabla.lang.tile.dimensions import TensorDim, size_of
+from tabla.lang.tile.dimensions import TensorDim, axis_of, size_of
 from tabla.lang.tile.elementwise import node_of
 from tabla.lang.tile.indices import TensorIndex, TensorIndexes
 from tabla.lang.tile.places import here, refuse
@@ -138,6 +138,7 @@ def _numbers(count: int) -> Tensor:
 
 def _axis(axis: int, shape: Shape) -> int:
     """Return an axis of a shape, counted from the first one."""
+    axis = axis_of(axis)
     if not -len(shape) <= axis < len(shape):
         hint = f"use {-len(shape)} to {len(shape) - 1}" if shape else "a single value has no axes"
         refuse(f"axis {axis} of a tensor of {len(shape)} dimensions", hint)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import FunctionType, TracebackType
 from typing import Any
@@ -69,36 +69,52 @@ def _call(function: Callable[..., Any], passed: Mapping[str, Any]) -> Any:
             f"{type(error).__name__}: {error}", *([Label(span)] if span else []), hint="does the function call itself?"
         ) from None
     except (Exception, SystemExit) as error:
-        span = _deepest(error.__traceback__)
+        steps = list(_steps_of(error.__traceback__))
+        called = _called(steps)
+        last = steps[-2 if called else -1]
+        span = None if _is_ours(last) else place(last.tb_frame.f_code, last.tb_lasti, last.tb_lineno)
         if span is None:
             raise
-        raise TablaError(f"{type(error).__name__}: {error}", Label(span), hint=_cure(error)) from error
+        raise TablaError(f"{type(error).__name__}: {error}", Label(span), hint=_cure(error, called)) from error
 
 
-def _cure(error: BaseException) -> str | None:
-    """What helps against an exception of numpy, which does not know index variables."""
+def _cure(error: BaseException, called: str) -> str | None:
+    """What helps against an exception of Python, or of numpy, which does not know index variables."""
     if isinstance(error, IndexError) and "numpy.newaxis" in str(error):
         return "an index variable is no subscript of a numpy array W: write ident(W)[i]"
-    return None
+    return f"help(tabla.tile.{called}) says what {called} takes" if called else None
 
 
-def _deepest(traceback: TracebackType | None) -> Span | None:
-    """Where in the user's text an exception comes from: None if it is one of ours."""
-    last: TracebackType | None = None
+def _called(steps: Sequence[TracebackType]) -> str:
+    """Return the name of the public function of this package that raised an exception itself; "" if none did.
+
+    An argument that such a function does not take raises Python's own exception in it, as in a function of Python. If
+    the user's text called it, that is a fault of the call. Whatever is raised further inside is one of ours.
+    """
+    frame = steps[-1].tb_frame
+    name = frame.f_code.co_name
+    function = frame.f_globals.get(name)
+    public = isinstance(function, FunctionType) and function.__code__ is frame.f_code and not name.startswith("_")
+    return name if public and _is_ours(steps[-1]) else ""
+
+
+def _is_ours(step: TracebackType) -> bool:
+    return bool(step.tb_frame.f_globals.get("__name__", "").startswith("tabla."))
+
+
+def _steps_of(traceback: TracebackType | None) -> Iterator[TracebackType]:
+    """Yield the steps of a traceback, the innermost one last."""
     while traceback is not None:
-        last, traceback = traceback, traceback.tb_next
-    if last is None or last.tb_frame.f_globals.get("__name__", "").startswith("tabla."):
-        return None
-    return place(last.tb_frame.f_code, last.tb_lasti, last.tb_lineno)
+        yield traceback
+        traceback = traceback.tb_next
 
 
 def _deepest_own(traceback: TracebackType | None) -> Span | None:
     """Where in the user's text an exception comes from, whoever raised it."""
     found: Span | None = None
-    while traceback is not None:
-        if not traceback.tb_frame.f_globals.get("__name__", "").startswith("tabla."):
-            found = place(traceback.tb_frame.f_code, traceback.tb_lasti, traceback.tb_lineno) or found
-        traceback = traceback.tb_next
+    for step in _steps_of(traceback):
+        if not _is_ours(step):
+            found = place(step.tb_frame.f_code, step.tb_lasti, step.tb_lineno) or found
     return found
 
 

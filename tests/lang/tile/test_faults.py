@@ -69,6 +69,14 @@ FAULTS = {
     "power_of_function": ("return pow(print, 3)", "TypeError: unsupported operand type", "pow(print, 3)"),
     "power_of_zero": ("return I * pow(0, -1)", "ZeroDivisionError: ", "pow(0, -1)"),
     "absolute_of_text": ("return I * abs('x')", "TypeError: bad operand type for abs()", "abs('x')"),
+    "largest_of_tensors": ("return max([I, J])", "shapes (5,) and (3, 4) do not broadcast", "max([I, J])"),
+    "largest_by_a_key": ("return I * max([1, 2], key=lambda v: I @ v)", "'@' is not an operator of tensors", "I @ v"),
+    "order_axis": ("return argsort(I, 'x')", "the axis 'x' is no integer", "argsort(I, 'x')"),
+    "index_of_size": ("return index(5, 0)", "TypeError: 'int' object is not iterable", "index(5, 0)"),
+    "reshape_to_size": ("return reshape(I, 12)", "TypeError: 'int' object is not iterable", "reshape(I, 12)"),
+    "shape_of_number": ("return shape(3)", "AttributeError: 'int' object has no", "shape(3)"),
+    "gradient_of_number": ("return gradient(3, [I])[0]", "AttributeError: 'int' object has no", "gradient(3, [I])"),
+    "ragged": ("return ident([[1], [2, 3]])", "ValueError: setting an array element", "ident([[1], [2, 3]])"),
     "largest_of_nothing": ("return I * max([])", "ValueError: max() ", "max([])"),
     "smallest_of_kinds": ("return I * min(1, 'x')", "TypeError: '<' not supported", "min(1, 'x')"),
     "rounded_text": ("return I * round('x')", "TypeError: type str doesn't define __round__", "round('x')"),
@@ -99,6 +107,18 @@ def test_a_fault_points_at_the_users_line(tmp_path: Path, name: str) -> None:
     assert span.source.name == str(path)
     assert span.source.text[span.start : span.end] == marked
     assert fault.hint or name in ("python", "unpacking", "exit", "bind_again")
+
+
+def test_what_is_raised_inside_of_this_package_is_no_fault_of_the_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever reads a `TypeError` of ours must see where it comes from."""
+    path = tmp_path / "layer.py"
+    path.write_text(f"{HEAD}    return reshape(I, [12])\n")
+    # `size_of` asks whether a size is an instance of it.
+    monkeypatch.setattr("tabla.lang.tile.dimensions.Integral", 3)
+    with pytest.raises(TypeError, match="isinstance"):
+        trace(load(path, "f"), {"I": (3, 4), "J": (5,)})
 
 
 @pytest.mark.parametrize("text", ["not I", "I if not I else J", "I and J"])
