@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from tabla.lang.tile.program import Node, Shape
 
 LARGEST = 1 << 23
-"""The elements that a tensor may have: no array holds more."""
+"""The elements that a tensor may have: the memories of the largest array of templates/ have no more words. A front end
+cannot read the records, so a test holds both against each other.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

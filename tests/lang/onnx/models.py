@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
@@ -14,6 +16,7 @@ from onnx.reference import ReferenceEvaluator
 from tabla.driver import Build, build
 from tabla.lang.onnx import read_proto
 from tabla.options import Options
+from tabla.source import TablaError
 
 FORMAT = "q8.24"
 SAMPLES = 5
@@ -89,6 +92,14 @@ def drawn(*shape: int, seed: int = 1, scale: float = 1.0) -> Array:
 def read(proto: ModelProto, **options: Any) -> Build:
     """Read a model in memory. Nothing is scheduled before it is asked for."""
     return build(read_proto(proto, "model", "model.onnx"), Options(**options))
+
+
+def refused(case: Case, message: str, hint: str) -> TablaError:
+    """Return the error with which a model is refused. Its message and its hint match two regular expressions."""
+    with pytest.raises(TablaError, match=message) as caught:
+        _ = read(case.proto()).lowered
+    assert re.search(hint, caught.value.hint or ""), caught.value.hint
+    return caught.value
 
 
 def close(found: Array, expected: Array) -> None:

@@ -42,7 +42,7 @@ def test_every_operator_and_every_attribute_has_a_case() -> None:
 
 
 def test_a_normalisation_of_version_7() -> None:
-    """It says that its figures are those of channels, and may have others instead, which are refused."""
+    """In version 7 `spatial` is 1 where each channel has its figures, and 0 where each element has. 0 is refused."""
     case = CASES["BatchNormalization"]
     found = []
     for about in ({"opset": 7, "spatial": 1}, {"opset": 17}):
