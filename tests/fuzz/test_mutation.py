@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fuzz.equivalence import proved_equivalent, without_places
+from tests.fuzz.equivalence import proved_equivalent
 from tests.fuzz.judges import judge_of
 from tests.fuzz.mutation import CAMPAIGNS, files_of
 from tests.fuzz.mutation_page import PAGE, page
@@ -102,25 +102,13 @@ def test_the_page_is_that_of_the_verdicts() -> None:
         (".b(2'b01)", ".b(2'b11)", True),
     ],
 )
-def test_a_change_that_nobody_sees_is_proved_to_be_none(tmp_path: Path, before: str, after: str, equal: bool) -> None:
+def test_a_change_that_nobody_sees_is_proved_to_be_none(before: str, after: str, equal: bool) -> None:
     """A bit that nobody takes, and a word that is gated off one level up."""
     line = ADDERS[: ADDERS.index(before)].count("\n") + 1
     module = "adder" if "sum" in before or "1'b0" in before else "unseen"
     mutant = _mutant(line, module, before, after)
     assert mutant.text == ADDERS.replace(before, after)
-    assert proved_equivalent(ADDERS, mutant, tmp_path, 1) == equal
-
-
-def test_netlists_that_differ_in_names_alone_are_told_from_others() -> None:
-    """The two operands of a difference, another number of them, the same one twice, and a register's first word."""
-    line = 'attribute \\src "design.v:{}.15-2.20"\n  cell $sub $sub$design.v:2${}\n'
-    text = line + "    connect \\A $xor$design.v:2${}_Y\n    connect \\B $xor$design.v:2${}_Y\n  end\n"
-    found = without_places(text.format(2, 3, 1, 2))
-    assert found == without_places("autoidx 9\n" + text.format(7, 8, 5, 6))
-    assert found != without_places(text.format(2, 3, 1, 1))
-    assert found != without_places(text.format(2, 3, 1, 2).replace("$sub ", "$add "))
-    first = "attribute \\init 4'{}\n  wire width 4 \\q\n"
-    assert without_places(first.format("0000")) != without_places(first.format("0001"))
+    assert proved_equivalent(ADDERS, mutant, 1) == equal
 
 
 def _mutant(line: int, module: str, before: str, after: str) -> Mutant:

