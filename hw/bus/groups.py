@@ -119,7 +119,7 @@ class GroupReader(wiring.Component):
             m.d.sync += filled.eq(self.beat_valid)
         with m.If(self.beat_take & self.beat_valid):
             m.d.sync += [data.eq(self.data), keep.eq(self.keep), last.eq(self.last), left.eq(groups - 1), first.eq(1)]
-        with m.Elif(moves & filled):
+        with m.Elif(moves):
             m.d.sync += [data.eq(data >> bits), keep.eq(keep >> (bits // 8)), left.eq(left - 1), first.eq(0)]
         with m.If(self.flush):
             m.d.sync += filled.eq(0)

@@ -135,8 +135,8 @@ class StreamInput(wiring.Component):
             verdict.beat.eq(step & groups.final & takes & ~finished & ~stops),
             verdict.bad_keep.eq(bad_keep | (counted & (groups.bad_keep | (absent & ~groups.empty)))),
             verdict.bad_range.eq(bad_range | (counted & groups.bad_range)),
-            # TLAST inside a unit: of the containers that did not come, or behind the last one that did.
-            verdict.bad_short.eq(bad_short | (counted & ~groups.full & (~groups.empty | inside))),
+            # TLAST inside a unit: in this group, or behind the last container that came, as `verdict.inside` says.
+            verdict.bad_short.eq(bad_short | (counted & ~groups.full & ~groups.empty)),
             verdict.inside.eq(~over_now & Mux(usable, ~ends, inside)),
             verdict.finishes.eq(over_now),
             verdict.packet_ends.eq(groups.packet_ends),

@@ -15,6 +15,7 @@ from tabla.templates.bus import register, registers
 from tabla.program.bus import BusShape
 from tests.prove.bench import Bench, Opened
 from tests.prove.planted import mutants
+from tests.prove.promises import BEATS_QUIET, Beats, claim
 from tests.prove.subject import Speed, Subject
 
 WRITTEN_SOON, READ_SOON = 4, 5
@@ -247,16 +248,18 @@ def input_slice(*, bits: int) -> Bench:
     b.drive(part)
     beat = {"data": part.tdata, "keep": part.tkeep, "last": part.tlast}
     host(b, "t", valid=part.tvalid, ready=part.tready, payload=beat)
-    b.assume("takes_what_is_offered", part.valid, when=part.take)
-    taken = b.seen(part.tvalid & part.tready, "taken")
+    taken, leaves = b.seen(part.tvalid & part.tready, "taken"), b.seen(part.valid & part.take, "leaves")
+    beats = Beats.of(b, valid=part.valid, take=part.take, last=part.last, resume=part.resume, flush=part.flush)
+    b.assume("resumes_after_a_packet", beats.paused, when=part.resume)
+    claim(b, beats.promises)
     # A follower of one beat; `flush` forgets all of them.
     inside, ahead, here = Signal(2, name="inside"), Signal(2, name="ahead"), Signal(name="here")
     followed = {name: Signal.like(value, name=f"followed_{name}") for name, value in beat.items()}
-    b.m.d.sync += inside.eq(Mux(part.flush, 0, inside + taken - part.take))
-    with b.m.If(here & part.take):
+    b.m.d.sync += inside.eq(Mux(part.flush, 0, inside + taken - leaves))
+    with b.m.If(here & leaves):
         b.m.d.sync += [ahead.eq(ahead - 1), here.eq(ahead != 0)]
     with b.m.If(taken & b.free(1, "chosen") & ~here):
-        b.m.d.sync += [here.eq(1), ahead.eq(inside - part.take)]
+        b.m.d.sync += [here.eq(1), ahead.eq(inside - leaves)]
         b.m.d.sync += [followed[name].eq(value) for name, value in beat.items()]
     with b.m.If(part.flush):
         b.m.d.sync += here.eq(0)
@@ -276,6 +279,11 @@ def input_slice(*, bits: int) -> Bench:
     ended = taken & part.tlast
     b.m.d.sync += closed.eq(Mux(part.flush, 0, (closed | ended) & ~part.resume))
     b.claim("none_after_the_last", ~part.tready, when=closed)
+    b.claim("closed_while_paused", closed & (inside == 0), when=beats.paused)
+    b.claim("the_last_is_the_last", inside == 1, when=part.valid & part.last)
+    newest_is_last = Mux(inside == 2, opened["spare"][-1], part.last)
+    b.claim("closed_behind_the_last", closed, when=(inside != 0) & newest_is_last)
+    b.claim("quiet", (inside == 0) & ((beats.quiet != BEATS_QUIET) | ~part.tready), when=beats.quiet != 0)
     b.claim("wanted_only", b.register(part.want, "past_want", reset_less=False), when=part.tready)
     inside_packet = Signal(name="inside_packet")
     b.m.d.sync += inside_packet.eq(Mux(part.forget, 0, part.open))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import partial, reduce
+from operator import and_
 from typing import Any
 
 from amaranth.asserts import AnySeq
 from amaranth.hdl import Cat, Const, Elaboratable, Module, Mux, Signal
 from amaranth.lib.wiring import Out
 from tabla.hw.bus.groups import GroupReader
+from tabla.hw.bus.sizes import UnitSizes
 from tabla.hw.bus.slice import InputSlice
 from tabla.hw.bus.stream_in import Mode, StreamInput
 from tabla.hw.bus.unit_buffer import UnitBuffer
@@ -18,9 +20,10 @@ from tabla.program.bus import BusShape
 from tests.prove.bench import Bench, Opened
 from tests.prove.planted import exchanged, mutants
 from tests.prove.products import CountdownModel
+from tests.prove.promises import GROUPS_QUIET, Groups, assume
 from tests.prove.subject import Speed, Subject
 
-FIRST_STEP = 4
+FIRST_STEP = GROUPS_QUIET + 1
 """The first group of a command is worked on so many cycles after its start, or later."""
 
 
@@ -48,10 +51,13 @@ def cut_out(real: Any) -> Any:
 class StreamProof:
     """The input stream, whose parts are cut out, beside a record of the groups of the command."""
 
-    def __init__(self, *, shape: BusShape) -> None:
+    def __init__(self, *, shape: BusShape, overlay: bool = False) -> None:
         self.shape = shape
         self.b = b = Bench()
-        self.part = part = StreamInput(shape=shape)
+        self.held: dict[str, Any] = {}
+        self.load_beats, self.run_beats = shape.load_beats, shape.run_beats
+        self.wanted: Any = Const(1, 1)
+        self.part = part = StreamInput(shape=shape, sizes=self._sizes() if overlay else None)
         parts = {InputSlice: cut_out(InputSlice), GroupReader: cut_out(GroupReader), UnitBuffer: cut_out(UnitBuffer)}
         with exchanged(parts | {Countdown: CountdownModel}):
             self.opened = b.add(Opened(part), "stream")
@@ -60,15 +66,28 @@ class StreamProof:
         self.slice, self.groups, self.buffer, self.left = (self.opened.component(name) for name in names)
         self.filling, self.beat, self.over_register = self.opened.registers_without_a_name()
         # The groups of a load and of a unit.
-        self.sizes = (shape.load_beats * shape.parts, shape.run_beats * shape.parts)
+        self.sizes = (self.load_beats * shape.parts, self.run_beats * shape.parts)
+        if overlay:
+            self.wanted = Mux(part.load, self.held["load_any"], self.held["run_any"])
         self._assume()
         self._record()
         self._modes()
 
-    def _assume(self) -> None:
-        """Assume what the data sheets of the parts say, and what the sequencer of commands does.
+    def _sizes(self) -> UnitSizes:
+        """Return the sizes of an overlay, which change with its program, as ``UnitSizes.held`` makes them."""
+        b, shape, numbers = self.b, self.shape, {}
+        for command, most in (("load", shape.load_beats), ("run", shape.run_beats)):
+            beats = self.held[f"{command}_beats"] = b.free(range(most + 1), f"{command}_beats")
+            b.assume(f"{command}_beats", (beats >= 1) & (beats <= most))
+            wanted = self.held[f"{command}_any"] = b.free(1, f"{command}_any")
+            numbers |= {f"{command}.beats": (beats - 2)[: len(beats)], f"stream.{command}.enable": wanted}
+        self.load_beats, self.run_beats = self.held["load_beats"], self.held["run_beats"]
+        others = {name: Const(1, 1) for name in ("run.overlap", "run.outputs", "dump.count")}
+        return UnitSizes.held(numbers | others, shape, last_group=0)
 
-        The reader of groups has no proof of its own, so what is assumed of it rests on simulations.
+    def _assume(self) -> None:
+        """Assume what the parts promise, which was proved of them, and what the sequencer of commands does. Claim what
+        the proofs of the parts assume.
         """
         b, part, groups = self.b, self.part, self.groups
         started = self.started = b.past(part.start, 1, "start")
@@ -78,36 +97,18 @@ class StreamProof:
         b.claim("age_of_the_command", self.left.age == since)
         b.assume("starts_at_rest", part.idle & ~part.reset & ~part.cancel, when=part.start)
         b.assume("cancels_later", ~part.cancel, when=started)
-        for name in ("load", "count"):
-            now = getattr(part, name)
+        stable = {"load": part.load, "count": part.count} | self.held
+        for name, now in stable.items():
             b.assume(f"{name}_stays", part.start | (now == b.register(now, f"past_{name}")))
         b.assume("units", part.count >= 1, when=~part.load)
-        b.assume("room_at_once", ~groups.valid, when=since < FIRST_STEP)
-        # Groups stay until they are taken; nothing follows TLAST before the packet may be followed by another one.
-        kept = b.past(groups.valid & ~groups.take & ~groups.flush, 1, "kept")
-        b.assume("group_stays", groups.valid, when=kept)
-        for name in ("full", "empty", "counts", "bad_keep", "bad_range", "final", "packet_ends"):
-            now = getattr(groups, name)
-            b.assume(f"{name}_stays", now == b.register(now, f"past_{name}"), when=kept)
-        b.assume("flushed", ~groups.valid, when=b.past(groups.flush, 1, "flush"))
-        paused = Signal(name="paused")
-        ends = groups.take & groups.valid & groups.final & groups.packet_ends
-        b.m.d.sync += paused.eq((paused | ends) & ~self.slice.resume & ~self.slice.flush)
-        b.assume("paused", ~groups.valid, when=paused)
-        inside = Signal(name="inside_a_beat")
-        last = Signal(name="tlast_of_the_beat")
-        with b.m.If(groups.take & groups.valid):
-            b.m.d.sync += [inside.eq(~groups.final), last.eq(groups.packet_ends)]
-        with b.m.If(groups.flush):
-            b.m.d.sync += inside.eq(0)
-        self.inside_a_beat, self.last = inside, last
-        b.assume("final", groups.final, when=Const(self.shape.groups == 1, 1))
-        b.assume("one_tlast_a_beat", groups.packet_ends == last, when=inside & groups.valid)
-        b.assume("full_or_empty", ~(groups.full & groups.empty))
-        b.assume("counts", groups.counts == (groups.full | ~groups.packet_ends))
-        bad = (~groups.packet_ends & ~groups.full) | (~inside & groups.empty)
-        b.assume("bad_keep", groups.bad_keep, when=bad & groups.valid)
-        b.assume("zeros", groups.words == 0, when=b.past(groups.clear, 1, "clear"))
+        promised = Groups.of(b, groups, count=self.shape.groups, resume=self.slice.resume)
+        assume(b, promised.promises)
+        self.inside_a_beat, self.last = promised.inside, promised.last
+        b.claim("resumes_after_a_packet", promised.paused, when=self.slice.resume)
+        b.claim("first_groups_of_a_command", promised.quiet >= FIRST_STEP - since)
+        offered = {"valid": "valid", "data": "data", "keep": "keep", "last": "last"}
+        given = (getattr(groups, f"beat_{n}" if n == "valid" else n) == getattr(self.slice, n) for n in offered)
+        b.claim("beats_reach_the_reader", reduce(and_, given) & (self.slice.take == groups.beat_take))
 
     def _record(self) -> None:
         """Record where in the command a group lies, and what is wrong with its beat."""
@@ -119,7 +120,8 @@ class StreamProof:
         self.doing = doing = Signal(Mode, name="doing")
         self.takes = b.seen(doing == Mode.TAKE, "takes")
         self.fills = b.seen(doing == Mode.FILL, "fills")
-        place, over = Signal(range(max(self.sizes) + 1), name="groups_of_the_unit"), Signal(name="over")
+        most = max(self.shape.load_beats, self.shape.run_beats) * self.shape.parts
+        place, over = Signal(range(most + 1), name="groups_of_the_unit"), Signal(name="over")
         whole, units = Mux(part.load, *self.sizes), Signal(32, name="units_left")
         step = self.step = b.seen(groups.valid & groups.take, "step")
         faults = {name: Signal(name=f"beat_has_{name}") for name in ("bad_keep", "bad_range", "part", "gap")}
@@ -198,7 +200,7 @@ class StreamProof:
             with m.If(self.takes):
                 m.d.sync += [torn.eq(1), failed.eq(1)]
         with m.If(part.start):
-            m.d.sync += [doing.eq(Mode.TAKE), torn.eq(0), failed.eq(0)]
+            m.d.sync += [doing.eq(Mux(self.wanted, Mode.TAKE, Mode.IDLE)), torn.eq(0), failed.eq(0)]
         with m.If(part.reset):
             m.d.sync += doing.eq(Mux(self.slice.open, Mode.SWALLOW, Mode.IDLE))
 
@@ -227,8 +229,7 @@ class StreamProof:
         b.claim("keep_of_the_beat", opened.register("beat_keep") == self.faults["bad_keep"], when=self.takes)
         b.claim("range_of_the_beat", opened.register("beat_range") == self.faults["bad_range"], when=self.takes)
         keep, some, gap = (self.faults[name] for name in ("bad_keep", "part", "gap"))
-        short = ~self.over & (some | (gap & (self.place != 0)))
-        b.claim("short_of_the_beat", opened.register("beat_short") == short, when=self.takes & ~keep)
+        b.claim("short_of_the_beat", opened.register("beat_short") == some, when=self.takes)
         clean = ~(keep | some | gap | self.faults["bad_range"])
         b.claim("no_fault_between_beats", clean, when=self.takes & ~self.inside_a_beat)
         b.claim("a_part_leaves_a_gap", gap, when=some & self.takes)
@@ -280,17 +281,17 @@ class StreamProof:
             b.m.d.sync += cut.eq(1)
         with b.m.If(part.start):
             b.m.d.sync += [beats.eq(0), cut.eq(0)]
-        b.claim("load_is_whole", beats == self.shape.load_beats,
-                when=self.begun & part.load & ~cut & ~self.takes & ~self.fills & ~part.start)  # fmt: skip
-        placed = Mux(self.over, self.shape.load_beats, self.beat)
+        b.claim("load_is_whole", beats == self.load_beats,
+                when=self.begun & self.wanted & part.load & ~cut & ~self.takes & ~self.fills & ~part.start)  # fmt: skip
+        placed = Mux(self.over, self.load_beats, self.beat)
         b.claim("beats_of_the_load", beats == placed, when=self.begun & part.load & (self.takes | self.fills))
 
 
-def stream(*, stream_words: int, width: int, run_beats: int) -> Bench:
+def stream(*, stream_words: int, width: int, run_beats: int, overlay: bool = False) -> Bench:
     """The input stream of a bus of 64 bits."""
     sizes = {"load_beats": 3, "run_beats": run_beats, "run_words": run_beats + 1, "dump_count": 4}
     shape = BusShape(bus_bits=64, width=width, stream_words=stream_words, **sizes)
-    proof = StreamProof(shape=shape)
+    proof = StreamProof(shape=shape, overlay=overlay)
     proof.claim_inside()
     proof.claim_ports()
     proof.claim_loads()
@@ -300,7 +301,6 @@ def stream(*, stream_words: int, width: int, run_beats: int) -> Bench:
 STREAM = mutants(
     "bus/stream_in.py",
     ("counted = takes & ~over", "counted = takes"),
-    ("(absent & ~groups.empty)", "absent"),
     ("buffer.commit.eq(verdict.whole | loaded)", "buffer.commit.eq(verdict.judged | loaded)"),
     ("(self.cancel & takes)) & ~self.load)", "(self.cancel & takes)))"),
     ("groups.clear.eq(mode == Mode.FILL)", "groups.clear.eq(0)"),
@@ -317,8 +317,23 @@ STREAM = mutants(
 # A beat of the bus has several groups, and a unit one beat.
 NARROW = mutants(
     "bus/stream_in.py",
-    ("~groups.full & (~groups.empty | inside)", "~groups.full & ~groups.empty"),
+    ("(absent & ~groups.empty)", "absent"),
+    ("absent.eq((absent | ~groups.full) & ~groups.final)", "absent.eq(~groups.full & ~groups.final)"),
+    ("(counted & ~groups.full & ~groups.empty)", "(counted & ~groups.full)"),
+    ("Mux(usable, ~ends, inside)", "Mux(usable, ~ends, 0)"),
+    ("bad_range.eq(verdict.bad_range & ~groups.final)", "bad_range.eq(0)"),
 )
+
+# Units whose sizes change with the program.
+HELD = mutants(
+    "bus/stream_in.py",
+    ("with m.If(self.start | ends):", "with m.If(self.start):"),
+    ("Mux(beats_wanted, Mode.TAKE, Mode.IDLE)", "Mode.TAKE"),
+    ("load.before_last, run.before_last", "run.before_last, run.before_last"),
+    ("load.one, run.one", "run.one, run.one"),
+)
+
+OVERLAY = "of an overlay"
 
 SUBJECTS = tuple(
     Subject(
@@ -328,9 +343,9 @@ SUBJECTS = tuple(
         "whole, by the containers that belong to the command: those that are there, their words, and whether TLAST "
         "comes inside a unit or late. Units that ended in sound beats are shown to the array and no others. A faulty "
         "packet is swallowed up to its TLAST, and zeros take the place of the rest of a load.",
-        bounds=f"{width} bits, beats of {stream_words} words, loads of 3 beats and units of {run_beats}, any counts; "
+        bounds=f"{width} bits, beats of {stream_words} words, loads of {loads} beats and units of {units}, any counts; "
         "slice, reader of groups, buffer and countdown are cut out",
-        build=partial(stream, stream_words=stream_words, width=width, run_beats=run_beats),
+        build=partial(stream, stream_words=stream_words, width=width, run_beats=run_beats, overlay=what == OVERLAY),
         depth=2,
         speed=Speed.QUICK,
         mutants=planted,
@@ -340,5 +355,8 @@ SUBJECTS = tuple(
         ("as wide as the bus", 2, 18, 2, ()),
         ("twice as wide", 4, 18, 2, STREAM),
         ("half as wide", 2, 12, 1, NARROW),
+        ("a quarter as wide", 2, 8, 3, ()),
+        (OVERLAY, 4, 18, 5, HELD),
     )
+    for loads, units in ((("1 to 3", "1 to 5") if what == OVERLAY else (3, run_beats)),)
 )
