@@ -21,7 +21,7 @@ from tabla.program.protocol import fingerprint
 from tabla.report.bench import bench_files
 from tabla.report.bus import wrapper_ports
 from tabla.report.c_driver import ImageWords, driver_files, program_header
-from tabla.report.folder import BOARD_SCHEMA, replaced_folder
+from tabla.report.folder import BOARD_SCHEMA, check_replaceable, replaced_folder
 from tabla.report.fusesoc import bus_bench, core
 from tabla.report.graph_picture import dot, svg
 from tabla.report.ipxact import component
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 def write(build: Stages, folder: Path) -> Path:
     """Write the output folder of ``tabla gen`` and return its path. After an error the old folder is unchanged."""
+    check_replaceable(folder)
     files = artifacts(build)
     with replaced_folder(folder) as fresh:
         for name, content in files.items():

@@ -44,7 +44,7 @@ class Whole:
 
     def checked(self, value: object) -> int:
         """Return a value of Python as an int. Numbers of numpy are taken, truth values and texts are not."""
-        hint = None
+        hint = self._hint
         try:
             if isinstance(value, bool):
                 raise TypeError
@@ -54,8 +54,12 @@ class Whole:
                 hint = f"write {int(float(value))}"
         raise TablaTypeError(f"{_shown(value)} is not a whole number", hint=hint)
 
+    @property
+    def _hint(self) -> str:
+        return f"use {self.low} or more" if self.high is None else f"use {self.low} to {self.high}"
+
     def _inside(self, number: int) -> int:
-        hint = f"use {self.low} or more" if self.high is None else f"use {self.low} to {self.high}"
+        hint = self._hint
         if number < self.low:
             raise TablaValueError(f"{number} is less than {self.low}", hint=hint)
         if self.high is not None and number > self.high:

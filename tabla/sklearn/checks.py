@@ -1,12 +1,16 @@
-"""Checks of the parameters of estimators that are no options of a build, worded as in :mod:`tabla.parameters`."""
+"""Checks of what an estimator is given and no option of a build is, worded as in :mod:`tabla.parameters`."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_random_state, validate_data
 
 from tabla.parameters import checked_number
 from tabla.source import TablaError, TablaTypeError, TablaValueError
@@ -16,7 +20,8 @@ from tabla.source import TablaError, TablaTypeError, TablaValueError
 def value_errors() -> Iterator[None]:
     """Turn every `TablaError` into a ValueError, because scikit-learn's searches and users expect one.
 
-    Texts that name options of the command line name the parameters of the estimator instead.
+    Texts that name options of the command line name the parameters of the estimator instead. No place in the program
+    is shown, because the user has not written it.
     """
     try:
         yield
@@ -24,10 +29,23 @@ def value_errors() -> Iterator[None]:
         kind = TablaTypeError if isinstance(fault, TypeError) else TablaValueError
         hint = None if fault.hint is None else _in_python(fault.hint)
         message = _in_python(fault.message)
-        raise kind(message, *fault.labels, hint=hint, notes=fault.notes, more=fault.more) from None
+        raise kind(message, hint=hint, notes=fault.notes, more=fault.more) from None
+
+
+@contextmanager
+def unchanged_by_errors(estimator: BaseEstimator) -> Iterator[None]:
+    """Give an estimator the attributes back that it had, if the ``with`` block raises an error."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
 
 
 def _in_python(text: str) -> str:
+    text = re.sub("^((?:with )?the learning rate)", r"learning_rate_init: \1", text)
     named = text.replace("--learning-rate", "learning_rate_init")
     return re.sub(r"--([a-z]+(?:-[a-z]+)*)", lambda option: option[1].replace("-", "_"), named)
 
@@ -51,3 +69,65 @@ def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
     """Raise `TablaValueError` if a parameter is none of the `choices`."""
     if not isinstance(value, str) or value not in choices:
         raise TablaValueError(f"{name}: there is no {value!r}", hint=f"use one of {', '.join(choices)}")
+
+
+def check_seed(name: str, value: object) -> None:
+    """Raise `TablaTypeError` or `TablaValueError` if a parameter is no seed of numpy."""
+    hint = "use a whole number from 0 to 4294967295, None, or a numpy.random.RandomState"
+    if isinstance(value, bool):
+        raise TablaTypeError(f"{name}: {value!r} is not a seed", hint=hint)
+    try:
+        check_random_state(value)
+    except (TypeError, ValueError):
+        kind = TablaValueError if isinstance(value, int | np.integer) else TablaTypeError
+        raise kind(f"{name}: {value!r} is not a seed", hint=hint) from None
+
+
+def checked_data(estimator: BaseEstimator, X: ArrayLike, *y: ArrayLike, **options: Any) -> Any:
+    """Return X, or X and y, as arrays, checked by scikit-learn and in its words. X becomes numbers."""
+    with conversion(X, *y):
+        return validate_data(estimator, X, *y, dtype=np.float64, **options)
+
+
+@contextmanager
+def conversion(X: ArrayLike, *y: ArrayLike) -> Iterator[None]:
+    """Have errors of numpy, which cannot make numbers of X or of y, say of which of the two."""
+    try:
+        yield
+    except (TypeError, ValueError) as fault:
+        for name, values in zip(("X", "y"), (X, *y), strict=False):
+            if _is_refused(values, str(fault)):
+                kind = TablaTypeError if isinstance(fault, TypeError) else TablaValueError
+                hint = "give numbers; sklearn.preprocessing.OneHotEncoder makes numbers of texts"
+                raise kind(f"{name}: {fault}", hint=hint) from None
+        raise
+
+
+def _is_refused(values: ArrayLike, message: str) -> bool:
+    """Return whether numpy makes no numbers of values, and says so in this message, but for the value that it shows."""
+    try:
+        np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as fault:
+        return str(fault).partition(":")[0] == message.partition(":")[0]
+    return False
+
+
+def classes_in(name: str, values: NDArray[np.generic]) -> NDArray[np.generic]:
+    """Return the classes among values in ascending order. Some that have no order are a `TablaTypeError`."""
+    try:
+        return np.unique(values)
+    except TypeError:
+        raise TablaTypeError(
+            f"{name}: its classes are of several types, which have no order", hint="use texts alone, or numbers alone"
+        ) from None
+
+
+def checked_classes(classes: ArrayLike) -> NDArray[np.generic]:
+    """Return the parameter `classes` of `partial_fit`, in ascending order."""
+    values = np.asarray(classes)
+    hint = "write classes=[0, 1], or classes=np.unique(y)"
+    if values.ndim != 1:
+        raise TablaTypeError(f"classes: {classes!r} is not a list of classes", hint=hint)
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        raise TablaValueError(f"classes: {classes!r} holds a number that is not finite", hint=hint)
+    return classes_in("classes", values)

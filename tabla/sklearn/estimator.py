@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
+from sklearn.utils.validation import check_is_fitted, check_random_state
 
 from tabla.driver import Build
 from tabla.options import Options
-from tabla.parameters import checked_number, checked_whole
+from tabla.parameters import checked_number, checked_text, checked_whole
 from tabla.report.bus import MEGAHERTZ
 from tabla.runs import shapes_of
 from tabla.simulation import EVALUATION, checked_engine
-from tabla.sklearn.checks import check_truth, positive, value_errors
+from tabla.sklearn.checks import check_seed, check_truth, checked_data, positive, unchanged_by_errors, value_errors
 from tabla.sklearn.learning import Samples, begun, decisions, learned
 from tabla.sklearn.program import DECAY, DECISION, Program
 from tabla.sklearn.scaling import MOST_DECAY, Penalty, Scaling, power_below
@@ -77,14 +77,18 @@ class FixedPointEstimator(BaseEstimator):
     A subclass says what its program is, how labels become numbers, and what its attributes are.
     """
 
+    _penalty_parameter: ClassVar[str] = "alpha"
+    """The parameter that the penalty follows from. The inverse of the penalty is C."""
+
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn for `max_iter` epochs from inputs X of shape [samples, features] and one label y for each sample.
 
-        Parameters and data that do not fit are a ValueError or a TypeError, which names the cure.
+        Parameters and data that do not fit are a ValueError or a TypeError, which names the cure. The estimator is then
+        as it was before.
         """
         self._check()
-        inputs, labels = self._first_labels(X, y)
-        with value_errors():
+        with unchanged_by_errors(self), value_errors():
+            inputs, labels = self._first_labels(X, y)
             self._start(inputs, labels)
             self._learn(inputs, labels, self.max_iter)
         return self
@@ -95,8 +99,8 @@ class FixedPointEstimator(BaseEstimator):
         self._check()
         if not first:
             self._check_continuation()
-        inputs, labels = self._labels_of(X, y, reset=first)
-        with value_errors():
+        with unchanged_by_errors(self), value_errors():
+            inputs, labels = self._labels_of(X, y, reset=first)
             if first:
                 self._start(inputs, labels)
             self._learn(inputs, labels, 1)
@@ -195,6 +199,9 @@ class FixedPointEstimator(BaseEstimator):
                 positive("learning_rate_init", self.learning_rate_init)
             for name in ("standardise", "fit_intercept"):
                 check_truth(name, getattr(self, name, True))
+            check_seed("random_state", self.random_state)
+            checked_whole("pes", self.pes)
+            checked_text("format", self.format, "auto16")
             _ = self._options
             self._checks()
 
@@ -225,9 +232,10 @@ class FixedPointEstimator(BaseEstimator):
                 )
         decays = DECAY in shapes_of(recipe.build().lowered, "input")
         if decays != (self._penalty(1) > 0):
+            name = self._penalty_parameter
             raise TablaValueError(
-                f"the models learn {'with' if decays else 'without'} a penalty since the first call",
-                hint=f"use an alpha {'above 0' if decays else 'of 0'}, or call fit to start again",
+                f"{name}: the models learn {'with' if decays else 'without'} a penalty since the first call",
+                hint=f"use {name} {'above 0' if decays else '= 0'}, or call fit to start again",
             )
 
     def _start(self, inputs: Reals, labels: Reals) -> None:
@@ -261,9 +269,10 @@ class FixedPointEstimator(BaseEstimator):
         order = np.random.default_rng(self._seed).permutation(len(inputs))
         size, due = self._penalty(len(inputs)), self._due
         if size > MOST_DECAY:
+            name = self._penalty_parameter
             raise TablaValueError(
-                f"the penalty of a sample is {size:.3g}, and at most {MOST_DECAY:g} can be learnt",
-                hint="use a smaller alpha, a larger C, or more samples",
+                f"{name}: the penalty of a sample is {size:.3g}, and at most {MOST_DECAY:g} can be learnt",
+                hint=f"use a {'larger C' if name == 'C' else f'smaller {name}'}",
             )
 
         penalty = Penalty.of(size)
@@ -292,8 +301,9 @@ class FixedPointEstimator(BaseEstimator):
         engine = EVALUATION if self.engine is None else self.engine
         self._learned, course = learned(self._learned, samples, epochs=epochs, engine=engine)
         self._due = Penalty.of(self._penalty(len(inputs))).due(self._due, epochs * len(inputs))
-        for decided in course.decisions:
-            self.loss_curve_.append(float(self._losses(decided, samples.labels[: len(decided)]).mean()))
+        losses = [float(self._losses(each, samples.labels[: len(each)]).mean()) for each in course.decisions]
+        # A new list: one that grew in its place would not be restored after an error.
+        self.loss_curve_ = [*self.loss_curve_, *losses]
         self.n_iter_ += epochs
         self.overflows_ = course.overflows
         self.models_ = self._learned.models
@@ -302,5 +312,5 @@ class FixedPointEstimator(BaseEstimator):
     def _decided(self, X: ArrayLike) -> Reals:
         """Return the decision values of inputs, [samples, outputs]."""
         check_is_fitted(self, "_learned")
-        inputs = validate_data(self, X, dtype=np.float64, reset=False)
+        inputs = checked_data(self, X, reset=False)
         return decisions(self._learned, self._inputs.apply(inputs))

@@ -168,7 +168,7 @@ def saturated(recipe: Recipe, values: Reals, name: str) -> Reals:
     lowest, highest = number.lowest / number.one, number.highest / number.one
     # Half a unit above the highest word is rounded to the highest word plus one, so the limit is the word itself.
     held = np.clip(values, lowest, highest)
-    outside = int(np.count_nonzero(np.abs(held - values) * number.one > 0.5))
+    outside = int(np.count_nonzero(np.abs(held - values) > 0.5 / number.one))
     if outside:
         what = {INPUT: "X", LABEL: "y"}.get(name, name)
         warnings.warn(

@@ -58,6 +58,8 @@ class _LinearRegressor(_Linear, FixedPointRegressor):
 class _LinearClassifier(_Linear, FixedPointClassifier):
     """`coef_` has the shape [outputs, features], and `intercept_` [outputs]; two classes have one output."""
 
+    _penalty_parameter = "C"
+
     def decision_function(self, X: ArrayLike) -> Reals:
         """Return the decision values of X, which has the shape [samples, features].
 

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d, validate_data
+from sklearn.utils.validation import assert_all_finite, column_or_1d
 
+from tabla.sklearn.checks import checked_classes, checked_data, classes_in, conversion, unchanged_by_errors
 from tabla.sklearn.estimator import FixedPointEstimator
 from tabla.sklearn.scaling import Scaling
 from tabla.source import TablaValueError
@@ -58,8 +59,12 @@ class FixedPointRegressor(RegressorMixin, FixedPointEstimator):
         return self._labels.undo(decided)[:, 0]
 
     def _labels_of(self, X: ArrayLike, y: ArrayLike, *, reset: bool) -> tuple[Reals, Reals]:
-        inputs, labels = validate_data(self, X, y, dtype=np.float64, y_numeric=True, reset=reset)
-        return inputs, column_or_1d(labels, dtype=np.float64)[:, None]
+        inputs, labels = checked_data(self, X, y, y_numeric=True, reset=reset)
+        with conversion(inputs, labels):
+            labels = column_or_1d(labels, dtype=np.float64)
+        # An object such as None becomes a NaN when it is made a number, which is after the checks of scikit-learn.
+        assert_all_finite(labels, input_name="y")
+        return inputs, labels[:, None]
 
     def _label_scaling(self, labels: Reals) -> Scaling:
         return Scaling.of(labels, centre=self._centred) if self.standardise else Scaling.identity(1)
@@ -79,16 +84,18 @@ class FixedPointClassifier(ClassifierMixin, FixedPointEstimator):
 
         The first call needs all `classes`. It standardises, and chooses the number format, by its samples.
         """
-        given = None if classes is None else np.unique(np.asarray(classes))
-        if not hasattr(self, "_learned"):
-            if given is None:
-                raise TablaValueError("classes: the first call of partial_fit needs them all", hint="give classes=")
-            self._note(given)
-        elif given is not None and not np.array_equal(given, self.classes_):
-            raise TablaValueError(
-                f"classes: {given} are not those of the first call, {self.classes_}", hint="leave them out"
-            )
-        return self._partial_fit(X, y)
+        given = None if classes is None else checked_classes(classes)
+        with unchanged_by_errors(self):
+            if not hasattr(self, "_learned"):
+                if given is None:
+                    hint = "give classes=np.unique(y), with the labels of all samples"
+                    raise TablaValueError("classes: the first call of partial_fit needs them all", hint=hint)
+                self._note(given, "classes: ")
+            elif given is not None and not np.array_equal(given, self.classes_):
+                raise TablaValueError(
+                    f"classes: {given} are not those of the first call, {self.classes_}", hint="leave them out"
+                )
+            return self._partial_fit(X, y)
 
     def predict(self, X: ArrayLike) -> NDArray[np.generic]:
         """Return the class of each sample of X, which has the shape [samples, features]."""
@@ -102,35 +109,36 @@ class FixedPointClassifier(ClassifierMixin, FixedPointEstimator):
 
     def _first_labels(self, X: ArrayLike, y: ArrayLike) -> tuple[Reals, Reals]:
         inputs, labels = self._checked(X, y, reset=True)
-        self._note(np.unique(labels))
+        self._note(np.unique(labels), "")
         return inputs, self._one_each(labels)
 
     def _labels_of(self, X: ArrayLike, y: ArrayLike, *, reset: bool) -> tuple[Reals, Reals]:
         inputs, labels = self._checked(X, y, reset=reset)
         return inputs, self._one_each(labels)
 
-    def _note(self, classes: NDArray[np.generic]) -> None:
+    def _note(self, classes: NDArray[np.generic], where: str) -> None:
+        """Set `classes_`. `where` is the beginning of the error if there are less than two."""
         if len(classes) < 2:
             name = type(self).__name__
-            found = f"only one class: {classes[0]!r}" if len(classes) else "none"
+            found = f"only one class: {classes.tolist()[0]!r}" if len(classes) else "none"
             raise TablaValueError(
-                f"{name} needs samples of at least 2 classes, and the data contains {found}",
+                f"{where}{name} needs samples of at least 2 classes, and the data contains {found}",
                 hint="give samples of another class",
             )
         self.classes_ = classes
 
     def _checked(self, X: ArrayLike, y: ArrayLike, *, reset: bool) -> tuple[Reals, NDArray[np.generic]]:
-        inputs, labels = validate_data(self, X, y, dtype=np.float64, reset=reset)
+        inputs, labels = checked_data(self, X, y, reset=reset)
         labels = column_or_1d(labels, warn=True)
+        classes_in("y", labels)
         check_classification_targets(labels)
         return inputs, labels
 
     def _one_each(self, labels: NDArray[np.generic]) -> Reals:
         """Return the labels of the outputs, [samples, outputs]."""
         if strangers := sorted(set(np.unique(labels).tolist()) - set(self.classes_.tolist())):
-            raise TablaValueError(
-                f"y holds the class {strangers[0]!r}, which is not among {self.classes_}", hint="name it in classes="
-            )
+            hint = "call fit to start again with other classes" if hasattr(self, "_learned") else "name it in classes="
+            raise TablaValueError(f"y holds the class {strangers[0]!r}, which is not among {self.classes_}", hint=hint)
         classes = self.classes_[1:] if len(self.classes_) == 2 else self.classes_
         return np.where(labels[:, None] == classes, self._yes, self._no)
 

@@ -15,7 +15,7 @@ from tabla.sklearn.outcomes import FixedPointRegressor, WithProbabilities
 from tabla.sklearn.perceptron_program import ACTIVATIONS, biases_name, perceptron_program, weights_name
 from tabla.sklearn.program import Program
 from tabla.sklearn.scaling import Scaling, mapped_back
-from tabla.source import TablaValueError
+from tabla.source import TablaError, TablaValueError
 from tabla.training.arrays import initial_models
 
 Reals = NDArray[np.float64]
@@ -89,7 +89,10 @@ class _Perceptron(FixedPointEstimator):
         )
 
     def _initial(self, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Reals]:
-        return initial_models(shapes, self._seed)
+        try:
+            return initial_models(shapes, self._seed)
+        except TablaError as fault:
+            raise TablaValueError(f"hidden_layer_sizes: {fault.message}", hint="use smaller layers") from None
 
     def _penalty(self, samples: int) -> float:
         # That of scikit-learn's solver "sgd": alpha for each step, divided by the samples of the step.

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tabla.source import TablaValueError
+
 Reals = NDArray[np.float64]
 _UNIT = 1 << 32
 """Penalties are added up as multiples of 1 / `_UNIT`, so that nothing is lost between epochs."""
@@ -45,8 +47,9 @@ class Scaling:
 
     def apply(self, values: Reals) -> Reals:
         """Return the columns as they are stored."""
-        # Half of each number: the difference of two large ones might leave float64.
-        return np.asarray((values / 2 - self.mean / 2) / (self.scale / 2))
+        # Half of each number: the difference of two large ones might leave float64. A quotient that does is infinite.
+        with np.errstate(over="ignore"):
+            return np.asarray((values / 2 - self.mean / 2) / (self.scale / 2))
 
     def undo(self, stored: Reals) -> Reals:
         """Return the columns that are stored so."""
@@ -56,10 +59,18 @@ class Scaling:
 def mapped_back(weights: Reals, biases: Reals, inputs: Scaling, labels: Scaling) -> tuple[Reals, Reals]:
     """Return the weights and biases of ``h = w x + b`` for the numbers that the user has.
 
-    `weights` are [outputs, features] and `biases` [outputs], both for stored columns.
+    `weights` are [outputs, features] and `biases` [outputs], both for stored columns. Some that leave float64 are a
+    `TablaValueError`.
     """
-    coefficients = weights / inputs.scale * labels.scale[:, None]
-    return coefficients, biases * labels.scale + labels.mean - coefficients @ inputs.mean
+    with np.errstate(over="ignore", invalid="ignore"):
+        coefficients = weights / inputs.scale * labels.scale[:, None]
+        intercepts = biases * labels.scale + labels.mean - coefficients @ inputs.mean
+    if not (np.isfinite(coefficients).all() and np.isfinite(intercepts).all()):
+        raise TablaValueError(
+            "X: the coefficients are larger than a float64 holds, because a column is very small or y is very large",
+            hint="scale X and y to the size of 1",
+        )
+    return coefficients, intercepts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

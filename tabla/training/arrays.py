@@ -198,7 +198,8 @@ def initial_models(shapes: Mapping[str, tuple[int, ...]], seed: int) -> dict[str
     """
     for name, shape in shapes.items():
         if prod(shape) > MOST_DRAWN:
-            raise TablaError(f"model '{name}{_text(shape)}' is too large: it has more than {MOST_DRAWN:,} numbers")
+            message = f"model '{name}{_text(shape)}' is too large: it has more than {MOST_DRAWN:,} numbers"
+            raise TablaError(message, hint="use smaller sizes")
     chance = np.random.default_rng(seed)
     models: dict[str, Reals] = {}
     for name in sorted(shapes):

@@ -265,7 +265,7 @@ def _range(name: str, largest: float, bound: float, width: int) -> Range:
         )
     raise TablaError(
         f"'{name}' takes values up to {need:.4g}, which no format of {width} bits holds",
-        hint="scale the data, or use wider words, such as --format auto32",
+        hint="scale the data, use a smaller learning rate, or use wider words, such as --format auto32",
     )
 
 
