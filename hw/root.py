@@ -20,6 +20,15 @@ from tabla.templates.stages import wanted
 from tabla.program.image import Parameters
 
 
+def joins_beside(parameters: Parameters, features: Features) -> bool:
+    """Return whether the tree's words join beside the sum: in arrays of several roots where nothing but one shift
+    follows.
+    """
+    issue = features["root_issue"]
+    several, compares = parameters.roots > 1, bool(issue.values["post"] - {"none"})
+    return several and features.tree_alone and len(issue.values["shift"]) == 1 and not compares
+
+
 class Root(wiring.Component):
     """Computes scalars and functions, and turns sums of the tree round to the bus. It takes one operation a cycle and
     never stalls.
@@ -61,11 +70,8 @@ class Root(wiring.Component):
     def __init__(self, *, parameters: Parameters, features: Features, control: MacControl) -> None:
         self.parameters = parameters
         self.features = features
-        issue = features["root_issue"]
-        used = {int(index) for index in issue.values["shift"]}
-        several, compares = parameters.roots > 1, bool(issue.values["post"] - {"none"})
-        # The tree's words beside the sum, where nothing but one shift follows.
-        self.beside = several and features.tree_alone and len(used) == 1 and not compares
+        used = {int(index) for index in features["root_issue"].values["shift"]}
+        self.beside = joins_beside(parameters, features)
         self.shift = min(used, default=0)
         self.guard = parameters.model_guard
         self.places = parameters.shift_places(self.guard)

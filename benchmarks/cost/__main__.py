@@ -5,6 +5,7 @@ python -m benchmarks.cost functions            synthesise the pipelines of funct
 python -m benchmarks.cost clock DRAW ...       place and route designs too, and keep their clock rates
 python -m benchmarks.cost fit [DRAW ...]       fit tabla/cost/ecp5.json to these designs, or to those it names
 python -m benchmarks.cost check                  hold the estimates against all other designs
+python -m benchmarks.cost left-out               hold each design against a fit to the others
 
 The designs are those of ``designs.py``, by the numbers of their draws; ``-1`` and ``-2`` are published problems. Clock
 rates without a draw are those of ``docs/fpga.md``, which ``make bench-fpga`` has measured.
@@ -17,7 +18,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -123,11 +124,39 @@ def check(asked: argparse.Namespace) -> None:
             errors[kind].append(abs(error))
             cells.append(f"{taken:,}, {found[kind]:,}" + (f" ({100 * error:+.1f} %)" if found[kind] != taken else ""))
         print(f"| {row['design']} | " + " | ".join(cells) + " |", flush=True)
-    for kind, found in errors.items():
-        worst, mean = 100 * max(found), 100 * sum(found) / len(found)
-        above = sum(error > 0.1 for error in found)
-        print(f"{kind}: mean error {mean:.1f} %, largest {worst:.1f} %, {above} of {len(found)} above 10 %")
+    summarise(errors)
     check_clocks(content["clocks"], fitted_to)
+
+
+def summarise(errors: Mapping[str, Sequence[float]]) -> None:
+    """Print the mean and the largest of some errors, by their names."""
+    for name, found in errors.items():
+        if found:
+            worst, mean = 100 * max(found), 100 * sum(found) / len(found)
+            above = sum(error > 0.1 for error in found)
+            print(f"{name}: mean error {mean:.1f} %, largest {worst:.1f} %, {above} of {len(found)} above 10 %")
+
+
+def left_out(asked: argparse.Namespace) -> None:
+    """Print the errors of the designs of the fit, each by a fit to the others."""
+    content, draws = kept(), json.loads(FITTED.read_text(encoding="utf-8"))["draws"]
+    rows = [row for row in content["rows"] if row["draw"] in (None, *draws) and "taken" in row]
+    all_sizes = sizes_of(rows)
+    errors: dict[str, list[float]] = {kind: [] for kind in RESOURCES}
+    for row in (row for row in rows if row["draw"] is not None):
+        found = fitted([other for other in rows if other is not row], all_sizes)
+        for kind, prices in zip(RESOURCES, found, strict=True):
+            total = sum(prices.get(name, 0.0) * size for name, size in all_sizes[row["design"]].items())
+            errors[kind].append(abs(total / row["taken"][kind] - 1))
+    clocked = [
+        row for row in content["clocks"] if row["draw"] in (None, *draws) and grade_of(row) == MEASURED_GRADE
+    ]
+    errors["MHz"] = []
+    for row in (row for row in clocked if row["draw"] is not None):
+        base, prices = prices_of([other for other in clocked if other is not row])
+        rate = base - sum(price * row["sizes"][name] for name, price in prices.items())
+        errors["MHz"].append(abs(rate / max(row["megahertz"]) - 1))
+    summarise(errors)
 
 
 def clock_models(rows: Sequence[Row]) -> dict[str, Any]:
@@ -162,9 +191,7 @@ def check_clocks(rows: Sequence[Row], fitted_to: Collection[int]) -> None:
         errors.setdefault(grade, []).append(abs(found / best - 1))
         where = f"{row['design']}, {row['part']}:{row['grade']}"
         print(f"{where}: {row['megahertz']}, estimate {found} ({100 * (found / best - 1):+.1f} %)")
-    for grade, off in errors.items():
-        mean, largest, above = 100 * sum(off) / len(off), 100 * max(off), sum(error > 0.1 for error in off)
-        print(f"grade {grade}: mean error {mean:.1f} %, largest {largest:.1f} %, {above} of {len(off)} above 10 %")
+    summarise({f"grade {grade}": off for grade, off in errors.items()})
 
 
 def main(words: list[str]) -> int:
@@ -175,6 +202,7 @@ def main(words: list[str]) -> int:
         "clock": clock,
         "fit": fit,
         "check": check,
+        "left-out": left_out,
     }
     parser = argparse.ArgumentParser(prog="python -m benchmarks.cost")
     parser.add_argument("command", choices=commands)

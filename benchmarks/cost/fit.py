@@ -24,8 +24,11 @@ Prices = dict[str, float]
 
 
 def _kind(name: str) -> str:
-    """Return the kind of the cells of a part. Registers of tap groups have the names of the controls."""
-    return name.partition(".")[0].replace("group", "controls")
+    """Return the kind of the cells of a part. Registers of tap groups have the names of the controls, and those that
+    all roots share the names of one of them.
+    """
+    kind = name.partition(".")[0]
+    return {"group": "controls", "root_control": "root"}.get(kind, kind)
 
 
 def fitted(rows: Sequence[Row], all_sizes: Mapping[str, Mapping[str, float]]) -> tuple[Prices, Prices]:

@@ -32,7 +32,8 @@ _FORMATS = ("q4.6", "q6.10", "q8.12")
 _FUNCTIONS = ("exp", "log", "sqrt", "sin", "divide", "tanh", "sigmoid")
 # The kinds of parts of `tabla.cost.structure`, by the names of the cells. The first pattern that fits counts.
 _KINDS = (
-    (r"group_\d+\.lane_\d+\.", "lane"),
+    # The sums of lanes may have the name of the wires to their tree.
+    (r"group_\d+\.(lane_\d+\.|words_)", "lane"),
     (r"(group_\d+\.)?tree\.", "tree"),
     (r"group_\d+\.", "controls"),
     (r".*_generator\.", "generator"),

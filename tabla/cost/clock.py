@@ -37,9 +37,10 @@ class ClockModel:
 def causes(image: Image, features: Features, luts: int) -> dict[str, float]:
     """Return what makes an array slower.
 
-    The sizes are the doublings of its LUT4s above 4,000, and of the others each is 0 or 1: several sequencers, words
-    wider than a multiplier, more than two levels of loops, extremes, and lanes that compute nothing, as where a program
-    works at the root alone. Products of wide words have the longest path of all, and the last three are 0 beside them.
+    The sizes are the doublings of its LUT4s above 4,000 and the bits of a word above those of a multiplier. Of the
+    others each is 0 or 1: several sequencers, words wider than a multiplier, more than two levels of loops, extremes,
+    and lanes that compute nothing, as where a program works at the root alone. Products of wide words have the longest
+    path of all, and the last three are 0 beside them.
     """
     parameters = image.parameters
     wide = parameters.width > _MULTIPLIER
@@ -48,6 +49,7 @@ def causes(image: Image, features: Features, luts: int) -> dict[str, float]:
         "doublings": math.log2(max(1.0, luts / 4000)),
         "sequencers": float(parameters.sequencers > 1),
         "wide": float(wide),
+        "wide_bits": float(max(0, parameters.width - _MULTIPLIER)),
         "levels": float(not wide and parameters.levels > _LEVELS),
         "extremes": float(not wide and extremes),
         "idle_lanes": float(not wide and not live(lane_shape(parameters, features))),

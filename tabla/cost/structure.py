@@ -16,11 +16,13 @@ from tabla.hw.features import Features, UnitFeatures
 from tabla.hw.function_unit import PIPELINES
 from tabla.hw.lane import LaneShape, lane_shape
 from tabla.hw.pipeline import bits_for
+from tabla.hw.root import joins_beside
 from tabla.hw.strands import StrandFetch, strand_shape
 from tabla.hw.tokens import TokenDelay
 from tabla.program.image import FunctionTable, Image
 from tabla.program.layout import generator_width, operation_layout, strand_layout
 from tabla.templates.instructions import operation_format
+from tabla.templates.template import function_kinds
 
 Sizes = Mapping[str, float]
 _RANK_LUTS = 6
@@ -52,7 +54,9 @@ def parts(image: Image, features: Features) -> Iterator[Part]:
     yield Part(kind="controls", count=parameters.pes, sizes=sizes)
     shared = sum(shape.controls.values())
     groups = parameters.pes // parameters.pes_per_pu
-    yield Part(kind="group", count=groups, sizes={"one": 1, "bits": shared})
+    # Words of the bus and of the stream that pass the result registers are joined in the group.
+    passing = loads * min(parameters.pes_per_pu, parameters.stream_words) * shape.bus_through
+    yield Part(kind="group", count=groups, sizes={"one": 1, "bits": shared, "passing": passing})
     yield _tree(shape)
     yield from _roots(image, features)
     for table in parameters.functions:
@@ -143,10 +147,23 @@ def _tree(shape: LaneShape) -> Part:
         "one": 1,
         "sums": sums * (parameters.accumulator + 2),
         "registers": registers * parameters.accumulator,
-        "extremes": sums * parameters.accumulator * shape.extremes,
-        "gates": parameters.accumulator * parameters.sequencers * (parameters.sequencers > 1),
+        # With several sequencers the words of those that do not send are zeros, so the tree can only add.
+        "extremes": sums * parameters.accumulator * (shape.extremes and parameters.sequencers == 1),
+        "gates": parameters.accumulator * _gates(shape),
     }
     return Part(kind="tree", count=1, sizes=sizes)
+
+
+def _gates(shape: LaneShape) -> int:
+    """Return how many words of several sequencers are gated: that of a group, or those of its lanes where they take
+    their controls from several sequencers.
+    """
+    parameters, size = shape.parameters, shape.parameters.pes_per_pu
+    if parameters.sequencers == 1:
+        return 0
+    lanes = [lane * parameters.sequencers // parameters.pes for lane in range(parameters.pes)]
+    groups = [lanes[first : first + size] for first in range(0, parameters.pes, size)]
+    return sum(1 if len(set(group)) == 1 else size for group in groups)
 
 
 def _roots(image: Image, features: Features) -> Iterator[Part]:
@@ -156,11 +173,13 @@ def _roots(image: Image, features: Features) -> Iterator[Part]:
     late = sum(name.startswith("late_") for name in found["c"])
     word = parameters.width + parameters.model_guard
     factors = len(found["a"]) + len([name for name in found["b"] if name not in ("one", "position")])
-    several = parameters.roots > 1
+    several, beside = parameters.roots > 1, joins_beside(parameters, features)
     distributed = [m for m in memories(image, features) if not m.block and m.copies == parameters.roots]
+    divides = any(function_kinds()[table.kind].divides for table in parameters.functions)
     sizes = {
         "one": 1,
-        "sum": parameters.accumulator,
+        "sum": parameters.accumulator * (not beside),
+        "beside": parameters.accumulator * beside,
         "word": word,
         "operands": parameters.width * factors,
         "addend": word * (len(found["c"]) - late + len(issue.wide_sources)),
@@ -168,12 +187,20 @@ def _roots(image: Image, features: Features) -> Iterator[Part]:
         "shifts": word * (len(issue.values["shift"]) - 1),
         "compares": word * bool(issue.values["post"] - {"none", "extreme"}),
         "extremes": parameters.accumulator * ("extreme" in issue.values["post"]),
-        "several": parameters.accumulator * several,
+        "several": parameters.accumulator * (several and not beside),
         "address": parameters.address_bits["root_issue"],
         "distributed": sum(_distributed(memory) for memory in distributed) if several else 0,
         "functions": parameters.width * bool(parameters.functions),
+        "divides": parameters.width * divides,
     }
     yield Part(kind="root", count=parameters.roots, sizes=sizes)
+    # Synthesis merges the registers that delay the control and the addresses of all roots, which are equal.
+    shared = {
+        "one": 1,
+        "address": parameters.address_bits["root_issue"],
+        "functions": float(bool(parameters.functions)),
+    }
+    yield Part(kind="root_control", count=1, sizes=shared)
 
 
 def function_sizes(table: FunctionTable, width: int, fraction: int) -> dict[str, float]:
