@@ -244,7 +244,7 @@ def _images(image: Image) -> dict[str, str]:
         words = image.strands[unit] if kind == "strands" else image.operations[unit]
         files[f"program/{unit}.{kind}.hex"] = _hex(words, max(1, *(w.bit_length() for w in (*words, 0, 0))))
     for function in image.parameters.functions:
-        for part in ("base", "slope", "exponent"):
+        for part in ("base", "slope", "curve", "exponent"):
             words = getattr(function, part)
             if words:
                 bits = max(w.bit_length() for w in words) + 1

@@ -226,8 +226,9 @@ def StrandWord {
 
 // A kind of function is a pipeline that computes it. In words of W bits, F of
 // them fraction, a result shows Latency + (PerWidth * W + PerFraction * F +
-// More) / Divisor cycles after the operand. A kind that Divides takes operand b
-// too, as the divisor.
+// More) / Divisor cycles after the operand, and Fine cycles later still in a
+// format with more than FineAbove fraction bits. A kind that Divides takes
+// operand b too, as the divisor.
 class FunctionKind<string name, int latency> {
   string Name = name;
   int Latency = latency;
@@ -235,12 +236,16 @@ class FunctionKind<string name, int latency> {
   int PerFraction = 0;
   int More = 0;
   int Divisor = 1;
+  int Fine = 0;
+  int FineAbove = 16;
   bit Divides = false;
 }
-def DirectKind : FunctionKind<"direct", 7>;
-def ExpKind : FunctionKind<"exp", 12>;
-def LogKind : FunctionKind<"log", 11>;
-def CircularKind : FunctionKind<"circular", 9>;
+let Fine = 2 in {
+  def DirectKind : FunctionKind<"direct", 7>;
+  def ExpKind : FunctionKind<"exp", 12>;
+  def LogKind : FunctionKind<"log", 11>;
+  def CircularKind : FunctionKind<"circular", 9>;
+}
 def SqrtKind : FunctionKind<"sqrt", 3> {
   let PerWidth = 1;
   let PerFraction = 1;

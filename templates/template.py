@@ -63,7 +63,8 @@ class Timing:
 class FunctionKind:
     """A pipeline of the function unit, as record ``FunctionKind`` describes it.
 
-    A kind that `divides` takes operand b too.
+    A kind that `divides` takes operand b too. A kind takes `fine` cycles more in formats with more than `fine_above`
+    fraction bits.
     """
 
     name: str
@@ -73,10 +74,13 @@ class FunctionKind:
     more: int
     divisor: int
     divides: bool
+    fine: int = 0
+    fine_above: int = 16
 
     def cycles(self, width: int, fraction: int) -> int:
         """Return the cycles from operand to result in a format of `width` bits with `fraction` fraction bits."""
-        return self.latency + (self.per_width * width + self.per_fraction * fraction + self.more) // self.divisor
+        made = self.latency + (self.per_width * width + self.per_fraction * fraction + self.more) // self.divisor
+        return made + (self.fine if fraction > self.fine_above else 0)
 
     @property
     def text(self) -> str:
@@ -85,9 +89,11 @@ class FunctionKind:
         terms = [name if count == 1 else f"{count} {name}" for name, count in parts if count]
         terms += [str(self.more)] if self.more else []
         if not terms:
-            return str(self.latency)
+            late = f", or {self.latency + self.fine} where F > {self.fine_above}" if self.fine else ""
+            return f"{self.latency}{late}"
         total = " + ".join(terms)
-        return f"{self.latency} + " + (total if self.divisor == 1 else f"({total}) / {self.divisor}")
+        late = f", and {self.fine} more where F > {self.fine_above}" if self.fine else ""
+        return f"{self.latency} + " + (total if self.divisor == 1 else f"({total}) / {self.divisor}") + late
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -266,6 +272,8 @@ def function_kinds() -> dict[str, FunctionKind]:
             more=integer(r, "More"),
             divisor=integer(r, "Divisor"),
             divides=bit(r, "Divides"),
+            fine=integer(r, "Fine"),
+            fine_above=integer(r, "FineAbove"),
         )
         for r in records(MACHINE).of_class("FunctionKind")
     }

@@ -17,10 +17,9 @@ class Circular(FunctionPipeline):
     Members: as ``FunctionPipeline``.
     """
 
-    latency = Multiplier.LATENCY + 1 + Interpolation.LATENCY + REGISTER
-
     def __init__(self, table: FunctionTable, *, width: int, fraction: int) -> None:
         self.table = table
+        self.latency = Multiplier.LATENCY + 1 + Interpolation.latency_of(table) + REGISTER
         super().__init__(width=width, fraction=fraction)
 
     def elaborate(self, platform: Any) -> Module:

@@ -19,11 +19,10 @@ class Direct(FunctionPipeline):
     Members: as ``FunctionPipeline``.
     """
 
-    latency = 1 + Interpolation.LATENCY + REGISTER
-
     def __init__(self, table: FunctionTable, *, width: int, fraction: int, tight: bool = False) -> None:
         self.table = table
         self.tight = tight
+        self.latency = 1 + Interpolation.latency_of(table) + REGISTER
         super().__init__(width=width, fraction=fraction)
 
     def elaborate(self, platform: Any) -> Module:

@@ -17,10 +17,9 @@ class Exponential(FunctionPipeline):
     Members: as ``FunctionPipeline``.
     """
 
-    latency = Multiplier.LATENCY + 1 + Interpolation.LATENCY + 3 + REGISTER
-
     def __init__(self, table: FunctionTable, *, width: int, fraction: int) -> None:
         self.table = table
+        self.latency = Multiplier.LATENCY + 1 + Interpolation.latency_of(table) + 3 + REGISTER
         super().__init__(width=width, fraction=fraction)
 
     def elaborate(self, platform: Any) -> Module:
@@ -30,7 +29,8 @@ class Exponential(FunctionPipeline):
         m.submodules.scale = scale = Multiplier(left=width, right=constant_bits)
         m.d.comb += [scale.a.eq(self.operand), scale.b.eq(Const(table.constant, signed(constant_bits)))]
 
-        point = fraction + 16
+        # C lies between 1 and 2, so all of its bits but the top one are fraction bits.
+        point = fraction + table.constant.bit_length() - 1
         product = scale.product
         power = delayed(m, product[point:].as_signed(), 1, name="power")
         below = delayed(m, product[point - table.fraction_bits : point], 1, name="below")
@@ -50,7 +50,7 @@ class Exponential(FunctionPipeline):
         vanishes = delayed(m, wanted > most, 1, name="vanishes")
         half = Signal(most + 1, reset_less=True)
         m.d.sync += half.eq((1 << shift) >> 1)
-        ahead = Interpolation.LATENCY - 2
+        ahead = interpolation.latency - 2
         half = delayed(m, half, ahead, name="half")
         shift = delayed(m, shift, ahead + 1, name="shift")
 
@@ -62,7 +62,7 @@ class Exponential(FunctionPipeline):
         fine_shift = delayed(m, shift[:2], 1, name="fine_shift")
         fine = delayed(m, coarse >> fine_shift, 1, name="fine")
 
-        vanishes = delayed(m, vanishes, Interpolation.LATENCY + 2, name="vanishes_late")
+        vanishes = delayed(m, vanishes, interpolation.latency + 2, name="vanishes_late")
         with m.If(fine > self.most_positive):
             m.d.comb += [self.value.eq(self.most_positive), self.overflow.eq(1)]
         with m.Elif(~vanishes):

@@ -16,10 +16,9 @@ class Logarithm(FunctionPipeline):
     Members: as ``FunctionPipeline``.
     """
 
-    latency = 4 + Interpolation.LATENCY + 1 + REGISTER
-
     def __init__(self, table: FunctionTable, *, width: int, fraction: int) -> None:
         self.table = table
+        self.latency = 4 + Interpolation.latency_of(table) + 1 + REGISTER
         super().__init__(width=width, fraction=fraction)
 
     def elaborate(self, platform: Any) -> Module:
@@ -56,10 +55,10 @@ class Logarithm(FunctionPipeline):
         )
         exponent = Signal(signed(exponent_bits), reset_less=True)
         m.d.sync += exponent.eq(exponents[delayed(m, fine_distance, 1, name="exponent_distance")])
-        m.d.comb += interpolation.offset.eq(delayed(m, exponent, 3, name="exponent"))
+        m.d.comb += interpolation.offset.eq(delayed(m, exponent, interpolation.latency - 2, name="exponent"))
 
         value, beyond = self.saturated(interpolation.value)
-        outside = delayed(m, outside, 2 + Interpolation.LATENCY, name="outside_late")
+        outside = delayed(m, outside, 2 + interpolation.latency, name="outside_late")
         saturated = delayed(m, value, 1, name="saturated")
         overflow = delayed(m, beyond & ~outside, 1, name="beyond")
         outside = delayed(m, outside, 1, name="outside_last")

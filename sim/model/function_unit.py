@@ -30,9 +30,17 @@ def _clamp(value: int, lowest: int, highest: int) -> int:
 
 
 def _interpolate(table: FunctionTable, segment: int, inside: int, offset: int = 0) -> int:
-    """Interpolate at `inside` of `segment`, add `offset` (in units of the table's base), and round half up."""
+    """Interpolate at `inside` of `segment`, add `offset` (in units of the table's base), and round half up.
+
+    A table with a third column has a parabola in each segment: its chord is bent by what is left of the segment.
+    """
     cut = table.shift + table.guard
-    total = ((table.base[segment] + offset) << table.shift) + table.slope[segment] * inside
+    slope = table.slope[segment]
+    if table.curve:
+        lost = max(table.shift - 17, 0)
+        left = ((1 << table.shift) - 1 - inside) >> lost
+        slope += table.curve[segment] * left >> (table.shift - lost)
+    total = ((table.base[segment] + offset) << table.shift) + slope * inside
     return (total + (1 << cut >> 1)) >> cut
 
 
@@ -53,13 +61,14 @@ def _exp(table: FunctionTable, width: int, fraction: int) -> Function:
     bits = table.fraction_bits
     inside_bits = bits - table.index_bits
     mantissa_fraction = width + 1
+    point = fraction + (24 if fraction > 16 else 16)
 
     def evaluate(operand: int, divisor: int) -> Value:
         scaled = operand * table.constant
-        power = scaled >> (fraction + 16)
+        power = scaled >> point
         if power >= width - fraction - 1:
             return Value(word=highest, overflow=True)
-        rest = (scaled >> (fraction + 16 - bits)) & ((1 << bits) - 1)
+        rest = (scaled >> (point - bits)) & ((1 << bits) - 1)
         mantissa = _interpolate(table, rest >> inside_bits, rest & ((1 << inside_bits) - 1))
         drop = mantissa_fraction - fraction - power
         if drop > mantissa_fraction + 1:

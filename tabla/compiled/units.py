@@ -15,17 +15,35 @@ Table = Any
 """An array of 64-bit integers."""
 
 
-def between(base: Table, slope: Table, position: int, inside: int, offset: int, shift: int, guard: int) -> int:
-    """Return the chord's value at `inside` of the segment `position`, rounded; `offset` is added before rounding."""
-    value = ((base[position] + offset) << shift) + slope[position] * inside
+def between(
+    base: Table, slope: Table, curve: Table, position: int, inside: int, offset: int, shift: int, guard: int
+) -> int:
+    """Return the value of the chord or parabola at `inside` of the segment `position`, rounded; `offset` is added
+    before rounding. The `curve` of chords is empty.
+    """
+    bent = slope[position]
+    if curve.size:
+        cut = max(0, shift - 17)
+        bent += (curve[position] * (((1 << shift) - 1 - inside) >> cut)) >> (shift - cut)
+    value = ((base[position] + offset) << shift) + bent * inside
     return int((value + (1 << (shift + guard - 1))) >> (shift + guard))
 
 
-def direct(word: int, base: Table, slope: Table, shift: int, guard: int, reach: int, lowest: int, highest: int) -> int:
+def direct(
+    word: int,
+    base: Table,
+    slope: Table,
+    curve: Table,
+    shift: int,
+    guard: int,
+    reach: int,
+    lowest: int,
+    highest: int,
+) -> int:
     """Return a function that is one table over its clamped argument."""
     end = 1 << reach
     place = min(max(word, -end), end - 1) + end
-    value = between(base, slope, place >> shift, place & ((1 << shift) - 1), 0, shift, guard)
+    value = between(base, slope, curve, place >> shift, place & ((1 << shift) - 1), 0, shift, guard)
     return min(max(value, lowest), highest)
 
 
@@ -33,26 +51,30 @@ def exponential(
     word: int,
     base: Table,
     slope: Table,
+    curve: Table,
     shift: int,
     guard: int,
     bits: int,
     constant: int,
+    below: int,
     fraction: int,
     lowest: int,
     highest: int,
     integer: int,
 ) -> tuple[int, int, int]:
-    """Return exp. `bits` are the fraction bits of the table's argument; `fraction` and `integer` are the format's."""
+    """Return exp. `bits` are the fraction bits of the table's argument and `below` those of ``word * constant``;
+    `fraction` and `integer` are the format's.
+    """
     exponent = word * constant
-    whole = exponent >> (fraction + 16)
-    low = (exponent >> (fraction + 16 - bits)) & ((1 << bits) - 1)
+    whole = exponent >> below
+    low = (exponent >> (below - bits)) & ((1 << bits) - 1)
     if whole >= integer - 1:
         return highest, 1, 0
     point = integer + fraction + 1
     places = min(max(point - fraction - whole, 1), point + 2)
     if places > point + 1:
         return 0, 0, 0
-    mantissa = between(base, slope, low >> shift, low & ((1 << shift) - 1), 0, shift, guard)
+    mantissa = between(base, slope, curve, low >> shift, low & ((1 << shift) - 1), 0, shift, guard)
     value = (mantissa + (1 << (places - 1))) >> places
     clamped = min(max(value, lowest), highest)
     return clamped, int(clamped != value), 0
@@ -62,6 +84,7 @@ def logarithm(
     word: int,
     base: Table,
     slope: Table,
+    curve: Table,
     exponent: Table,
     shift: int,
     guard: int,
@@ -75,7 +98,7 @@ def logarithm(
         return lowest, 0, 1
     top = math.frexp(float(word))[1] - 1
     low = (word << (width - 2 - top)) & ((1 << bits) - 1)
-    value = between(base, slope, low >> shift, low & ((1 << shift) - 1), exponent[top], shift, guard)
+    value = between(base, slope, curve, low >> shift, low & ((1 << shift) - 1), exponent[top], shift, guard)
     clamped = min(max(value, lowest), highest)
     return clamped, int(clamped != value), 0
 
@@ -84,6 +107,7 @@ def circular(
     word: int,
     base: Table,
     slope: Table,
+    curve: Table,
     shift: int,
     guard: int,
     bits: int,
@@ -94,7 +118,7 @@ def circular(
 ) -> int:
     """Return sin or cos. `point` are the fraction bits of the argument in turns, ``word * constant``."""
     low = ((word * constant) >> (point - bits)) & ((1 << bits) - 1)
-    value = between(base, slope, low >> shift, low & ((1 << shift) - 1), 0, shift, guard)
+    value = between(base, slope, curve, low >> shift, low & ((1 << shift) - 1), 0, shift, guard)
     return min(max(value, lowest), highest)
 
 

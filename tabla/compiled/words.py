@@ -13,7 +13,7 @@ from tabla.ir.accumulate import Sum, Summand
 from tabla.ir.constraints import applying
 from tabla.ir.fixed_kernels import WordNumbers, own_word
 from tabla.ir.format import Format
-from tabla.ir.function_tables import EXPONENT_BITS, turn_bits
+from tabla.ir.function_tables import exponent_bits, turn_bits
 from tabla.ir.functions import FUNCTIONS, table
 from tabla.ir.graph import (
     Compare,
@@ -32,7 +32,7 @@ from tabla.ir.graph import (
 
 _ROOM = 1 << 62
 _LIMB = 32
-_TABLE = ("base", "slope", "exponent")
+_TABLE = ("base", "slope", "curve", "exponent")
 _MASK = (1 << _LIMB) - 1
 
 
@@ -268,10 +268,10 @@ class Words(Statements[int]):
         if descriptor.kind == "sqrt":
             self._counted(statement, f"{self.unit('square_root')}({word}, fraction)")
             return
-        base, slope, exponent = (self.text.names.of("table", f"{name}_{part}") for part in _TABLE)
-        self.tables |= {base: made.base, slope: made.slope}
+        base, slope, curve, exponent = (self.text.names.of("table", f"{name}_{part}") for part in _TABLE)
+        self.tables |= {base: made.base, slope: made.slope, curve: made.curve}
         fields = [(made.shift, "shift"), (made.guard, "guard")]
-        head = f"{word}, {base}, {slope}"
+        head = f"{word}, {base}, {slope}, {curve}"
         if descriptor.words is function_words.direct:
             numbers = self._parameters(name, [*fields, (made.reach, "reach")])
             self.text.line(f"{self.target(statement)} = {self.unit('direct')}({head}, {numbers}, lowest, highest)")
@@ -281,8 +281,9 @@ class Words(Statements[int]):
             numbers = self._parameters(name, fields)
             self.text.line(f"{self.target(statement)} = {self.unit('circular')}({head}, {numbers}, lowest, highest)")
         elif descriptor.words is function_words.exponential:
-            assert EXPONENT_BITS == 16  # as `units.exponential` has it
-            numbers = self._parameters(name, [*fields, (made.fraction_bits, "bits"), (made.constant, "constant")])
+            below = self.format.fraction + exponent_bits(self.format)
+            fields += [(made.fraction_bits, "bits"), (made.constant, "constant"), (below, "below")]
+            numbers = self._parameters(name, fields)
             integer = self.text.number(self.format.integer, "integer")
             call = f"{self.unit('exponential')}({head}, {numbers}, fraction, lowest, highest, {integer})"
             self._counted(statement, call)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from tabla.hw.block_memories import microcode_has_blocks, roots_have_blocks
 from tabla.hw.control import sources
 from tabla.hw.features import Features
-from tabla.hw.functions.interpolation import signed_bits
+from tabla.hw.functions.interpolation import Interpolation, bent_bits, signed_bits
 from tabla.hw.lane import lane_shape
 from tabla.hw.memory import WordMemory
 from tabla.hw.output import OutputBuffer
@@ -173,11 +173,14 @@ def _table(table: FunctionTable, roots: int) -> Memory:
     """Return the table of a function. Yosys drops the bits that are the same in all of its words."""
     # Tables of several roots hold half a unit, as `tabla.hw.functions.interpolation` says.
     half = 1 << (table.guard - 1) if roots > 1 and table.kind == "direct" and table.guard else 0
-    bases = tuple(base + half for base in table.base)
-    low, high = signed_bits(bases), signed_bits(table.slope)
-    words = [(b & ((1 << low) - 1)) | ((s & ((1 << high) - 1)) << low) for b, s in zip(bases, table.slope, strict=True)]
-    used = frozenset(bit for bit in range(low + high) if len({word >> bit & 1 for word in words}) > 1)
-    return Memory(bits=low + high, words=len(words), block=True, copies=roots, used=used)
+    columns = [tuple(base + half for base in table.base), table.slope, *([table.curve] if table.curve else [])]
+    words, bits = [0] * len(table.base), 0
+    for column in columns:
+        own = signed_bits(column)
+        words = [word | ((entry & ((1 << own) - 1)) << bits) for word, entry in zip(words, column, strict=True)]
+        bits += own
+    used = frozenset(bit for bit in range(bits) if len({word >> bit & 1 for word in words}) > 1)
+    return Memory(bits=bits, words=len(words), block=True, copies=roots, used=used)
 
 
 def block_rams(image: Image, features: Features) -> int:
@@ -191,7 +194,9 @@ def multipliers(image: Image, features: Features) -> int:
     lanes, roots = (_own_product(features, unit, parameters.width) for unit in ("lane_issue", "root_issue"))
     for table in parameters.functions:
         if table.base:
-            roots += _product(signed_bits(table.slope), table.shift + 1)
+            roots += _product(bent_bits(table), table.shift + 1)
+        if table.curve:
+            roots += _product(signed_bits(table.curve), min(table.shift, Interpolation.PLACE_BITS) + 1)
         if table.kind in ("exp", "circular"):
             roots += _product(parameters.width, table.constant.bit_length() + 1)
     return parameters.pes * lanes + parameters.roots * roots

@@ -18,12 +18,18 @@ GUARD = 3
 """Fraction bits of a table entry beyond those of a word."""
 MOST_INDEX_BITS = 11
 """A table has at most 2048 segments: one block RAM of 18 kbit holds the bases of a 16-bit format twice over."""
+FINE_ABOVE = 16
+"""A format with more fraction bits is fine: 2048 chords would be too coarse, so its tables have parabolas."""
+FINE_INDEX_BITS = 10
+"""A table of parabolas has 1024 segments: they are closer to the function than 32,768 chords, and a block RAM of 18
+kbit has as many words.
+"""
 INTERPOLATION_LIMIT = 0.25
 """How many units in the last place the chord may add, as long as there are segments enough."""
 CLAMP_LIMIT = 0.0625
 """How many units in the last place it may cost to hold the flat end of a function constant."""
-EXPONENT_BITS = 16
-"""Fraction bits of the constant C of exp, which is log2(e)."""
+EXPONENT_BITS, FINE_EXPONENT_BITS = 16, 24
+"""Fraction bits of the constant C of exp, which is log2(e), and those that it has in fine formats."""
 
 # 32-bit words with guard and the cancellation in tanh need about 25 digits.
 _EXACT = Context(prec=50)
@@ -33,9 +39,10 @@ _EXACT = Context(prec=50)
 class Table:
     """The integers of one function in one format. A kind that has no use for a field leaves it 0 or empty.
 
-    `shift` is the number of fraction bits inside a segment, and `guard` that of the extra fraction bits of `base` and
-    `slope`. The direct functions tabulate `2**reach` words to either side of 0. `index_bits`, `fraction_bits` and
-    `constant` are k, t and C of decision 0004. ``exponent[p]`` is the logarithm of a word whose top bit is p.
+    `shift` is the number of fraction bits inside a segment, and `guard` that of the extra fraction bits of `base`,
+    `slope` and `curve`. A table of chords has no `curve`. The direct functions tabulate `2**reach` words to either side
+    of 0. `index_bits`, `fraction_bits` and `constant` are k, t and C of decision 0004. ``exponent[p]`` is the logarithm
+    of a word whose top bit is p.
     """
 
     name: str
@@ -48,6 +55,7 @@ class Table:
     constant: int = 0
     base: tuple[int, ...] = ()
     slope: tuple[int, ...] = ()
+    curve: tuple[int, ...] = ()
     exponent: tuple[int, ...] = ()
 
 
@@ -73,39 +81,62 @@ def _round(value: Decimal, bits: int) -> int:
         return math.floor(value * (1 << bits) + Decimal("0.5"))
 
 
-def _entries(values: list[Decimal], bits: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Bases and slopes from the values at the n + 1 ends of n segments."""
-    ends = [_round(value, bits) for value in values]
-    return tuple(ends[:-1]), tuple(right - left for left, right in pairwise(ends))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Segments:
+    """The three columns of a table."""
+
+    base: tuple[int, ...]
+    slope: tuple[int, ...]
+    curve: tuple[int, ...]
+
+
+def fine(fmt: Format) -> bool:
+    """Return whether the tables of a format have parabolas in place of chords."""
+    return fmt.fraction > FINE_ABOVE
+
+
+def _segments(value: Callable[[Decimal], Decimal], fmt: Format, index_bits: int, bits: int) -> _Segments:
+    """Return the columns of a table with entries of `bits` fraction bits. ``value(p)`` is the function at the share p
+    of its range, from 0 at the left end to 1 at the right end.
+
+    A parabola meets the function in the middle of its segment, too. `curve` is four times the distance from there to
+    the chord.
+    """
+    parts = 2 if fine(fmt) else 1
+    count = parts << index_bits
+    with localcontext(_EXACT):
+        values = [value(Decimal(i) / count) for i in range(count + 1)]
+        ends = [_round(each, bits) for each in values[::parts]]
+        middles = zip(values[0::2], values[1::2], values[2::2], strict=False) if parts == 2 else ()
+        curve = tuple(_round(4 * middle - 2 * (left + right), bits) for left, middle, right in middles)
+    return _Segments(base=tuple(ends[:-1]), slope=tuple(right - left for left, right in pairwise(ends)), curve=curve)
 
 
 def direct_table(name: str, curve: Curve, fmt: Format) -> Table:
     """Return the table of a direct function: as few segments of equal width as its accuracy takes.
 
-    It has at least 2 segments and at most ``2**MOST_INDEX_BITS``.
+    A table of chords has at least 2 segments and at most ``2**MOST_INDEX_BITS``, one of parabolas has
+    ``2**FINE_INDEX_BITS``.
     """
     reach = next((r for r in range(fmt.width - 1) if held(curve, fmt, r) < CLAMP_LIMIT), fmt.width - 1)
-    index_bits = next(
-        (k for k in range(1, MOST_INDEX_BITS) if direct_chord(curve, fmt, reach + 1 - k) < INTERPOLATION_LIMIT),
-        MOST_INDEX_BITS,
-    )
+    index_bits = _index_bits(lambda fmt, k: direct_chord(curve, fmt, reach + 1 - k), fmt, reach + 1)
     if curve.corners:
-        index_bits = max(index_bits, reach + 1 - fmt.fraction)
-    index_bits = min(index_bits, reach + 1)
-    shift = reach + 1 - index_bits
-    with localcontext(_EXACT):
-        ends = [Decimal((i << shift) - (1 << reach)) / fmt.one for i in range((1 << index_bits) + 1)]
-        values = [curve.exactly(end) for end in ends]
-    base, slope = _entries(values, fmt.fraction + GUARD)
+        index_bits = min(max(index_bits, reach + 1 - fmt.fraction), reach + 1)
+
+    def value(share: Decimal) -> Decimal:
+        return curve.exactly((share * (2 << reach) - (1 << reach)) / fmt.one)
+
+    made = _segments(value, fmt, index_bits, fmt.fraction + GUARD)
     return Table(
         name=name,
         kind="direct",
-        shift=shift,
+        shift=reach + 1 - index_bits,
         guard=GUARD,
         reach=reach,
         index_bits=index_bits,
-        base=base,
-        slope=slope,
+        base=made.base,
+        slope=made.slope,
+        curve=made.curve,
     )
 
 
@@ -125,14 +156,17 @@ def held(curve: Curve, fmt: Format, reach: int) -> float:
 
 def _index_bits(chord: Callable[[Format, int], float], fmt: Format, fraction_bits: int) -> int:
     """The fewest bits that choose a segment so that its `chord` adds little; at most those that there are."""
+    if fine(fmt):
+        return min(FINE_INDEX_BITS, fraction_bits)
     most = min(MOST_INDEX_BITS, fraction_bits)
     return next((k for k in range(1, most) if chord(fmt, k) < INTERPOLATION_LIMIT), most)
 
 
-def _unit_interval(name: str, values: list[Decimal], bits: int, fraction_bits: int) -> Table:
-    """The table of a function of [0, 1) from `values` at the ends of its segments, entries with `bits` of fraction."""
-    index_bits = (len(values) - 1).bit_length() - 1
-    base, slope = _entries(values, bits)
+def _unit_interval(
+    name: str, value: Callable[[Decimal], Decimal], fmt: Format, index_bits: int, bits: int, fraction_bits: int
+) -> Table:
+    """The table of a function of an argument in [0, 1), with entries of `bits` fraction bits."""
+    made = _segments(value, fmt, index_bits, bits)
     return Table(
         name=name,
         kind=name,
@@ -140,8 +174,9 @@ def _unit_interval(name: str, values: list[Decimal], bits: int, fraction_bits: i
         guard=GUARD,
         index_bits=index_bits,
         fraction_bits=fraction_bits,
-        base=base,
-        slope=slope,
+        base=made.base,
+        slope=made.slope,
+        curve=made.curve,
     )
 
 
@@ -150,21 +185,31 @@ def exp_point(fmt: Format) -> int:
     return fmt.width + 1
 
 
+def exponent_bits(fmt: Format) -> int:
+    """Return E: the fraction bits of the constant C of exp, which is log2(e)."""
+    return FINE_EXPONENT_BITS if fine(fmt) else EXPONENT_BITS
+
+
+def _exp_fraction_bits(fmt: Format) -> int:
+    """The bits of the argument of 2^r."""
+    return min(fmt.fraction + exponent_bits(fmt), 26 if fine(fmt) else 20)
+
+
 def exp_table(fmt: Format) -> Table:
     """Return the table of 2^r over [0, 1), with C in `constant`."""
-    fraction_bits = min(fmt.fraction + EXPONENT_BITS, 20)
-    index_bits = _index_bits(exp_chord, fmt, fraction_bits)
+    fraction_bits = _exp_fraction_bits(fmt)
     with localcontext(_EXACT):
         ln2 = Decimal(2).ln()
-        values = [(ln2 * i / (1 << index_bits)).exp() for i in range((1 << index_bits) + 1)]
-        constant = _round(1 / ln2, EXPONENT_BITS)
-    made = _unit_interval("exp", values, exp_point(fmt) + GUARD, fraction_bits)
+        constant = _round(1 / ln2, exponent_bits(fmt))
+    index_bits = _index_bits(exp_chord, fmt, fraction_bits)
+    bits = exp_point(fmt) + GUARD
+    made = _unit_interval("exp", lambda share: (ln2 * share).exp(), fmt, index_bits, bits, fraction_bits)
     return replace(made, constant=constant)
 
 
 def exp_chord(fmt: Format, index_bits: int) -> float:
     """Return how many units the chords add just below the most positive word, where 2^r is curved most."""
-    if index_bits >= min(fmt.fraction + EXPONENT_BITS, 20):
+    if index_bits >= _exp_fraction_bits(fmt):
         return 0.0
     return 2.0 ** (fmt.width - 2 - 2 * index_bits - 3) * 2 * math.log(2) ** 2
 
@@ -176,9 +221,8 @@ def log_table(fmt: Format) -> Table:
     bits = fmt.fraction + GUARD
     with localcontext(_EXACT):
         ln2 = Decimal(2).ln()
-        values = [(1 + Decimal(i) / (1 << index_bits)).ln() for i in range((1 << index_bits) + 1)]
         exponent = tuple(_round((p - fmt.fraction) * ln2, bits) for p in range(fmt.width - 1))
-    made = _unit_interval("log", values, bits, fraction_bits)
+    made = _unit_interval("log", lambda share: (1 + share).ln(), fmt, index_bits, bits, fraction_bits)
     return replace(made, exponent=exponent)
 
 
@@ -197,23 +241,11 @@ def circular_table(name: str, fmt: Format, *, quarters: int) -> Table:
     # Four bits more than a word has: what is cut below them is a small part of a unit, whatever the argument.
     fraction_bits = min(fmt.fraction + turn_bits(fmt), fmt.width + 4)
     index_bits = _index_bits(circular_chord, fmt, fraction_bits)
-    segments = 1 << index_bits
-    quarter = segments // 4 * quarters
     with localcontext(_EXACT):
-        values = [_sine(Decimal(i + quarter) / segments) for i in range(segments + 1)]
         constant = _round(1 / (2 * _PI), turn_bits(fmt))
-    base, slope = _entries(values, fmt.fraction + GUARD)
-    return Table(
-        name=name,
-        kind="circular",
-        shift=fraction_bits - index_bits,
-        guard=GUARD,
-        index_bits=index_bits,
-        fraction_bits=fraction_bits,
-        constant=constant,
-        base=base,
-        slope=slope,
-    )
+    late, bits = Decimal(quarters) / 4, fmt.fraction + GUARD
+    made = _unit_interval(name, lambda share: _sine(share + late), fmt, index_bits, bits, fraction_bits)
+    return replace(made, kind="circular", constant=constant)
 
 
 _PI = Decimal("3.14159265358979323846264338327950288419716939937510582")

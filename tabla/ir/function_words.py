@@ -12,9 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tabla.ir.format import Format
-from tabla.ir.function_tables import EXPONENT_BITS, Table, exp_point, turn_bits
+from tabla.ir.function_tables import Table, exp_point, exponent_bits, turn_bits
 
 Words = NDArray[np.int64]
+
+PLACE_BITS = 17
+"""The top bits of the way to the end of a segment, which a curve is multiplied by: 18 bits with a sign."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +35,7 @@ class Applied:
 class _Arrays:
     base: Words
     slope: Words
+    curve: Words
     exponent: Words
 
 
@@ -40,7 +44,9 @@ def _arrays(made: Table) -> _Arrays:
     def array(numbers: tuple[int, ...]) -> Words:
         return np.array(numbers, dtype=np.int64)
 
-    return _Arrays(base=array(made.base), slope=array(made.slope), exponent=array(made.exponent))
+    return _Arrays(
+        base=array(made.base), slope=array(made.slope), curve=array(made.curve), exponent=array(made.exponent)
+    )
 
 
 def divide(left: Words, right: Words, fmt: Format) -> Applied:
@@ -73,11 +79,18 @@ def _saturated(words: Words, fmt: Format) -> Words:
 
 
 def _between(made: Table, position: Words, fraction: Words, offset: Words | int = 0) -> Words:
-    """The chord's value, rounded to whole units; `offset` is a further table entry added before rounding."""
+    """The value of the chord or parabola, rounded to whole units; `offset` is a further table entry added before
+    rounding.
+    """
     arrays = _arrays(made)
+    slope = arrays.slope[position]
+    if made.curve:
+        cut = max(0, made.shift - PLACE_BITS)
+        rest = ((1 << made.shift) - 1 - fraction) >> cut
+        slope = slope + ((arrays.curve[position] * rest) >> (made.shift - cut))
     # Entries have at most 38 bits and a shift at most 21 (or few bits and a shift up to 29):
     # 60 bits hold the sum.
-    value = ((arrays.base[position] + offset) << made.shift) + arrays.slope[position] * fraction
+    value = ((arrays.base[position] + offset) << made.shift) + slope * fraction
     rounded: Words = (value + (1 << (made.shift + made.guard - 1))) >> (made.shift + made.guard)
     return rounded
 
@@ -92,9 +105,10 @@ def direct(made: Table, words: Words, fmt: Format) -> Applied:
 
 def exponential(made: Table, words: Words, fmt: Format) -> Applied:
     """Return exp: a power of two in [1, 2) from the table, shifted into place."""
-    exponent = words * made.constant
-    whole = exponent >> (fmt.fraction + EXPONENT_BITS)
-    low = (exponent >> (fmt.fraction + EXPONENT_BITS - made.fraction_bits)) & ((1 << made.fraction_bits) - 1)
+    # |word| <= 2^31 and C < 2^25, so the exponent stays within 56 bits.
+    exponent, below = words * made.constant, fmt.fraction + exponent_bits(fmt)
+    whole = exponent >> below
+    low = (exponent >> (below - made.fraction_bits)) & ((1 << made.fraction_bits) - 1)
     mantissa = _between(made, low >> made.shift, low & ((1 << made.shift) - 1))
     point = exp_point(fmt)
     above = whole >= fmt.integer - 1

@@ -20,7 +20,8 @@ UNITS = units_of(1)
 class FunctionTable:
     """The integers of one function's pipeline, as ``docs/decisions/0004-functions.md`` defines them.
 
-    There, `index_bits` is k, `fraction_bits` is t, and `constant` is C. A function that needs no table has empty ones.
+    There, `index_bits` is k, `fraction_bits` is t, and `constant` is C. A function that needs no table has empty ones,
+    and a table of chords has no `curve`.
     """
 
     name: str
@@ -35,6 +36,7 @@ class FunctionTable:
     constant: int = 0
     base: tuple[int, ...] = ()
     slope: tuple[int, ...] = ()
+    curve: tuple[int, ...] = ()
     exponent: tuple[int, ...] = ()
 
 

@@ -54,5 +54,6 @@ def function_table(name: str, format: Format) -> FunctionTable:
         constant=made.constant,
         base=tuple(int(v) for v in made.base),
         slope=tuple(int(v) for v in made.slope),
+        curve=tuple(int(v) for v in made.curve),
         exponent=tuple(int(v) for v in made.exponent),
     )

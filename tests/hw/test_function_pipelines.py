@@ -17,12 +17,16 @@ from tabla.templates.template import functions
 from tabla.program.image import FunctionTable, Parameters
 
 DIVIDING = ("divide", "quotient")
-FORMATS = [(8, 6), (8, 4), (16, 10), (18, 11), (32, 16)]
+FORMATS = [(8, 6), (8, 4), (16, 10), (18, 11), (32, 16), (20, 17), (32, 24), (32, 30)]
 GUARD = 3
 
 
 def interpolated(t: FunctionTable, segment: int, inside: int, offset: int = 0) -> int:
-    total = ((t.base[segment] + offset) << t.shift) + t.slope[segment] * inside
+    slope = t.slope[segment]
+    if t.curve:
+        c = max(0, t.shift - 17)
+        slope += t.curve[segment] * (((1 << t.shift) - 1 - inside) >> c) >> (t.shift - c)
+    total = ((t.base[segment] + offset) << t.shift) + slope * inside
     return (total + (1 << (t.shift + t.guard - 1))) >> (t.shift + t.guard)
 
 
@@ -31,7 +35,14 @@ def filled(build: Parameters, name: str, segments: int, scale: int, **fields: An
     chance = random.Random(segments)
     ends = [chance.randrange(-scale, scale) for _ in range(segments + 1)]
     slopes = tuple(b - a for a, b in itertools.pairwise(ends))
+    fields |= {"curve": curves(build, segments, scale)}
     return table(name, build, base=tuple(ends[:-1]), slope=slopes, guard=GUARD, **fields)
+
+
+def curves(build: Parameters, segments: int, scale: int) -> tuple[int, ...]:
+    """Made-up curves in a fine format. Any curve of a quarter of a slope or less keeps a segment rising or falling."""
+    chance = random.Random(scale)
+    return tuple(chance.randrange(-scale // 4, scale // 4 + 1) for _ in range(segments)) if build.fraction > 16 else ()
 
 
 def clamped(value: int, width: int) -> tuple[int, int]:
@@ -49,8 +60,9 @@ def direct(t: FunctionTable, build: Parameters, x: int) -> tuple[int, int, int]:
 def exponential(t: FunctionTable, build: Parameters, x: int) -> tuple[int, int, int]:
     width, fraction = build.width, build.fraction
     power = x * t.constant
-    n = power >> (fraction + 16)
-    r = (power >> (fraction + 16 - t.fraction_bits)) & ((1 << t.fraction_bits) - 1)
+    e = 24 if fraction > 16 else 16
+    n = power >> (fraction + e)
+    r = (power >> (fraction + e - t.fraction_bits)) & ((1 << t.fraction_bits) - 1)
     rest = t.fraction_bits - t.index_bits
     m = interpolated(t, r >> rest, r & ((1 << rest) - 1))
     top = (1 << (width - 1)) - 1
@@ -108,8 +120,9 @@ def tables(build: Parameters) -> list[tuple[FunctionTable, Any]]:
     for reach, name in ((width - 1, "sigmoid"), (width - 3, "tanh"), (width, "gaussian")):
         shift = reach + 1 - k
         made.append((filled(build, name, 1 << k, 1 << (width + 2), reach=reach, shift=shift), direct))
-    t = min(fraction + 16, 20)
-    constant = round(math.log2(math.e) * (1 << 16))
+    e, most = (24, 26) if fraction > 16 else (16, 20)
+    t = min(fraction + e, most)
+    constant = round(math.log2(math.e) * (1 << e))
     q = width + 1
     ends = [round(2 ** (i / (1 << k)) * (1 << (q + GUARD))) for i in range((1 << k) + 1)]
     exp = table(
@@ -117,6 +130,7 @@ def tables(build: Parameters) -> list[tuple[FunctionTable, Any]]:
         build,
         base=tuple(ends[:-1]),
         slope=tuple(b - a for a, b in itertools.pairwise(ends)),
+        curve=curves(build, 1 << k, min(b - a for a, b in itertools.pairwise(ends))),
         guard=GUARD,
         index_bits=k,
         fraction_bits=t,
@@ -158,23 +172,26 @@ def test_pipeline_follows_the_definition(width: int, fraction: int, number: int)
 
 
 @pytest.mark.parametrize("scale", [1 << 9, 1 << 13, 1 << 18])
-@pytest.mark.parametrize("reach", [13, 15])
-def test_tight_tables_give_the_same_words(reach: int, scale: int) -> None:
-    build = parameters(1)
+@pytest.mark.parametrize(("reach", "width", "fraction"), [(13, 16, 10), (15, 16, 10), (18, 20, 17)])
+def test_tight_tables_give_the_same_words(reach: int, width: int, fraction: int, scale: int) -> None:
+    build = parameters(1, width=width, fraction=fraction)
     t = filled(build, "sigmoid", 32, scale, reach=reach, shift=reach - 4)
     pipeline = pipeline_for(t, width=build.width, fraction=build.fraction, tight=True)
-    words = corners(build.width) + random.Random(scale).sample(range(-(1 << 15), 1 << 15), 400)
+    words = corners(build.width) + random.Random(scale).sample(range(-(1 << width - 1), 1 << width - 1), 400)
     late = pipeline.latency - REGISTER
     seen = played(pipeline, [{"operand": x} for x in words], more=late)
     assert [shown["value"] for shown in seen[late:]] == [direct(t, build, x)[0] for x in words]
 
 
-def test_interpolation_latency_is_what_it_says() -> None:
-    build = parameters(1)
+@pytest.mark.parametrize("fraction", [10, 18])
+def test_interpolation_latency_is_what_it_says(fraction: int) -> None:
+    build = parameters(1, width=fraction + 6, fraction=fraction)
     t = filled(build, "tanh", 8, 1 << 14, reach=12, shift=10)
-    seen = played(Interpolation(t), [{"index": 3, "fraction": 700}, {"index": 0, "fraction": 0}], more=8)
-    assert seen[Interpolation.LATENCY]["value"] == interpolated(t, 3, 700)
-    assert seen[Interpolation.LATENCY + 1]["value"] == interpolated(t, 0, 0)
+    part = Interpolation(t)
+    assert part.latency == Interpolation.latency_of(t) == (7 if fraction > 16 else 5)
+    seen = played(part, [{"index": 3, "fraction": 700}, {"index": 0, "fraction": 0}], more=8)
+    assert seen[part.latency]["value"] == interpolated(t, 3, 700)
+    assert seen[part.latency + 1]["value"] == interpolated(t, 0, 0)
 
 
 def test_the_unit_shows_one_result_a_cycle_from_pipelines_of_different_length() -> None:

@@ -161,7 +161,11 @@ class Naive:
         width, fraction, integer = self.format.width, self.format.fraction, self.format.integer
 
         def value(i: int, f: int, more: int = 0) -> int:
-            total = (made.base[i] << made.shift) + made.slope[i] * f + (more << made.shift)
+            slope = made.slope[i]
+            if fraction > 16:
+                c = max(0, made.shift - 17)
+                slope += made.curve[i] * ((2**made.shift - 1 - f) >> c) >> (made.shift - c)
+            total = (made.base[i] << made.shift) + slope * f + (more << made.shift)
             return (total + (1 << (made.shift + made.guard - 1))) >> (made.shift + made.guard)
 
         match name:
@@ -170,11 +174,11 @@ class Naive:
                 u = max(-reach, min(reach - 1, x)) + reach
                 return self.saturate(value(u >> made.shift, u & ((1 << made.shift) - 1)))
             case "exp":
-                scaled = x * made.constant
-                n = scaled >> (fraction + 16)
+                scaled, e = x * made.constant, 24 if fraction > 16 else 16
+                n = scaled >> (fraction + e)
                 if n >= integer - 1:
                     return self.saturate(1 << width - 1)
-                r = (scaled % (1 << (fraction + 16))) >> (fraction + 16 - made.fraction_bits)
+                r = (scaled % (1 << (fraction + e))) >> (fraction + e - made.fraction_bits)
                 rest = made.fraction_bits - made.index_bits
                 s = width + 1 - fraction - n
                 m = value(r >> rest, r % (1 << rest))

@@ -48,7 +48,7 @@ def test_every_word_of_16_bits_within_the_bound(name: FunctionName, text: str) -
     assert np.abs(made - rounded)[domain].max() <= int(bound + 0.5), "words against the correctly rounded reference"
 
 
-@pytest.mark.parametrize("text", ["q2.6", "q8.0", "q6.12", "q12.20", "q16.16", "q2.30", "q32.0"])
+@pytest.mark.parametrize("text", ["q2.6", "q8.0", "q6.12", "q3.17", "q8.24", "q12.20", "q16.16", "q2.30", "q32.0"])
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_other_widths_within_the_bound(name: FunctionName, text: str) -> None:
     fmt = Format.parse(text)
@@ -90,7 +90,11 @@ def test_words_follow_the_decision(fmt: Format, data: st.DataObject) -> None:
     made = table(name, fmt)
 
     def value(i: int, f: int, more: int = 0) -> int:
-        total = (made.base[i] << made.shift) + made.slope[i] * f + (more << made.shift)
+        slope = made.slope[i]
+        if fraction > 16:
+            c = max(0, made.shift - 17)
+            slope += made.curve[i] * ((2**made.shift - 1 - f) >> c) >> (made.shift - c)
+        total = (made.base[i] << made.shift) + slope * f + (more << made.shift)
         return (total + (1 << (made.shift + made.guard - 1))) >> (made.shift + made.guard)
 
     match name:
@@ -99,9 +103,9 @@ def test_words_follow_the_decision(fmt: Format, data: st.DataObject) -> None:
             u = max(-reach, min(reach - 1, word)) + reach
             y = value(u >> made.shift, u & ((1 << made.shift) - 1))
         case "exp":
-            scaled = word * made.constant
-            n = scaled >> (fraction + 16)
-            r = (scaled % (1 << (fraction + 16))) >> (fraction + 16 - made.fraction_bits)
+            scaled, e = word * made.constant, 24 if fraction > 16 else 16
+            n = scaled >> (fraction + e)
+            r = (scaled % (1 << (fraction + e))) >> (fraction + e - made.fraction_bits)
             f_bits = made.fraction_bits - made.index_bits
             if n >= fmt.integer - 1:
                 y, overflow = fmt.highest, 1
@@ -142,16 +146,29 @@ def test_every_word_of_narrow_formats_follows_the_decision(name: FunctionName, t
     assert (got.overflows, got.domain_errors) == (naive.overflows, naive.domain_errors)
 
 
-@pytest.mark.parametrize("text", [*SIXTEEN_BITS, "q2.6", "q16.16", "q2.30", "q32.0"])
+@pytest.mark.parametrize("text", [*SIXTEEN_BITS, "q2.6", "q16.16", "q2.30", "q3.17", "q32.0"])
 @pytest.mark.parametrize("name", TABULATED)
 def test_tables_have_their_stated_shape(name: str, text: str) -> None:
     made = table(name, Format.parse(text))
     assert len(made.base) == len(made.slope) == 1 << made.index_bits
-    assert 2 <= len(made.base) <= 2048
+    fine = Format.parse(text).fraction > 16
+    assert len(made.base) == 1024 if fine else 2 <= len(made.base) <= 2048
+    assert len(made.curve) == (len(made.base) if fine else 0)
     assert made.shift >= 0 and made.guard == 3
     # Segments join: each ends where the next begins.
     ends = np.array(made.base) + np.array(made.slope)
     assert (ends[:-1] == np.array(made.base)[1:]).all()
+
+
+@pytest.mark.parametrize("name", TABULATED)
+def test_functions_of_q8_24_are_within_one_part_in_a_million(name: FunctionName) -> None:
+    """Networks of several layers add their errors up, and still keep 16 bits (decision 26)."""
+    fmt = Format.parse("q8.24")
+    random = np.random.default_rng(5)
+    words = random.integers(1, 4 << 24, 200_000) * (1 if name == "log" else random.choice([-1, 1], 200_000))
+    real, _ = reference(name, words, fmt)
+    away = np.abs(apply_to_words(name, words, fmt).words - real) / np.maximum(fmt.one, np.abs(real))
+    assert away.max() < 2**-20
 
 
 @pytest.mark.parametrize("text", ["q2.6", "q8.0"])

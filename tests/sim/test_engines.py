@@ -22,7 +22,7 @@ from tabla.ir.functions import table as numbers_of
 
 
 def _functions(width: int, fraction: int) -> Case:
-    names = ("shift", "guard", "reach", "index_bits", "fraction_bits", "constant", "base", "slope", "exponent")
+    names = ("shift", "guard", "reach", "index_bits", "fraction_bits", "constant", "base", "slope", "curve", "exponent")
     tables = []
     for name in ("sigmoid", "tanh", "gaussian", "exp", "log", "sqrt", "divide", "quotient", "sin", "cos"):
         entry = numbers_of(name, Format(integer=width - fraction, fraction=fraction))

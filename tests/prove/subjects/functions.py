@@ -31,7 +31,7 @@ def function_table(name: str, format: Format) -> FunctionTable:
     """Return the table of a function in a format, as the hardware gets it."""
     unit, made = functions()[name], table(name, format)
     kept = {field: getattr(made, field) for field in ("shift", "guard", "reach", "index_bits", "fraction_bits")}
-    lists = {field: tuple(int(v) for v in getattr(made, field)) for field in ("base", "slope", "exponent")}
+    lists = {field: tuple(int(v) for v in getattr(made, field)) for field in ("base", "slope", "curve", "exponent")}
     return FunctionTable(
         name=name,
         code=unit.code,

@@ -36,12 +36,12 @@ REAL = {
 def _table(name: str, width: int, fraction: int) -> FunctionTable:
     fmt = Format(integer=width - fraction, fraction=fraction)
     numbers = table(name, fmt)  # type: ignore[arg-type]
-    names = ("shift", "guard", "reach", "index_bits", "fraction_bits", "constant", "base", "slope", "exponent")
+    names = ("shift", "guard", "reach", "index_bits", "fraction_bits", "constant", "base", "slope", "curve", "exponent")
     return function(name, parameters(width=width, fraction=fraction), **{n: getattr(numbers, n) for n in names})
 
 
 @pytest.mark.parametrize("name", NAMES[:-2])
-@pytest.mark.parametrize(("width", "fraction"), [(16, 10), (8, 6), (18, 12), (32, 16)])
+@pytest.mark.parametrize(("width", "fraction"), [(16, 10), (8, 6), (18, 12), (32, 16), (32, 24)])
 def test_values_are_near_the_real_function(name: str, width: int, fraction: int) -> None:
     entry = _table(name, width, fraction)
     evaluate = function_of(entry, width, fraction)
@@ -65,7 +65,7 @@ def test_values_are_near_the_real_function(name: str, width: int, fraction: int)
 
 
 @pytest.mark.parametrize("name", NAMES[:-2])
-@pytest.mark.parametrize(("width", "fraction"), [(12, 7), (16, 10), (32, 16)])
+@pytest.mark.parametrize(("width", "fraction"), [(12, 7), (16, 10), (32, 16), (19, 17), (32, 24)])
 def test_words_are_those_of_the_graph(name: str, width: int, fraction: int) -> None:
     # Two independent readings of decision 4: this one in plain integers, that of `tabla.ir` on arrays.
     fmt = Format(integer=width - fraction, fraction=fraction)
