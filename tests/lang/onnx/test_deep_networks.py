@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -13,7 +15,7 @@ WIDTHS = (8, 16, 16, 3)
 def network(activation: str, seed: int) -> Case:
     """Return a perceptron with two hidden layers and a softmax. Its results are scores and probabilities."""
     nodes, arrays, source = [], {}, "x"
-    for layer, (before, after) in enumerate(zip(WIDTHS, WIDTHS[1:], strict=False)):
+    for layer, (before, after) in enumerate(pairwise(WIDTHS)):
         last = layer == len(WIDTHS) - 2
         nodes.append(node("Gemm", f"{source} w{layer} b{layer}", "scores" if last else f"sum{layer}"))
         arrays |= {f"w{layer}": drawn(before, after, seed=seed), f"b{layer}": drawn(after, seed=seed, scale=0.5)}
