@@ -29,7 +29,8 @@ class BlockQueue(wiring.Component):
     kept : Out(1)
         The queue is empty, and holds all words since the last `keep`.
     replay : In(1)
-        Only while they are `kept`. The words are offered from ``LATENCY`` cycles later on.
+        Only while they are `kept`, and not in the cycle of a `put` or a `keep`. The words are offered from ``LATENCY``
+        cycles later on.
     out_valid : Out(1), out_ready : In(1), out_data : Out(width)
     """
 

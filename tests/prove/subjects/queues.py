@@ -165,6 +165,53 @@ def border_queue(*, width: int, depth: int, roots: int, beat: int = 1) -> Bench:
     return b
 
 
+class Replay:
+    """What the queue of the serial link keeps: how many words were put since the last `keep`, and whether the followed
+    word is one of them.
+    """
+
+    def __init__(self, b: Bench, queue: Any, follower: Follower, *, depth: int, lost: Any, hidden: Any,
+                 is_new: Any) -> None:  # fmt: skip
+        self.b, self.follower, self.depth = b, follower, depth
+        self.whole = Signal(name="all_are_kept")
+        self.since, self.index = Signal(range(2 * depth), name="words_kept"), Signal(range(2 * depth), name="index")
+        self.marked = Signal(name="followed_word_is_kept")
+        b.assume("keeps_what_is_committed", hidden == 0, when=queue.keep)
+        b.assume("replays_what_is_kept", queue.kept & ~queue.put & ~queue.keep, when=queue.replay)
+        b.claim("is_kept", queue.kept == (self.whole & (follower.inside == hidden)))
+        since, m = Mux(queue.keep, 0, self.since), b.m
+        after = b.seen((since + queue.put - lost)[: len(self.since)], "words_kept_then")
+        overruns = queue.put & (self.since == depth) & ~queue.keep
+        m.d.sync += self.since.eq(after)
+        with m.If(overruns):
+            m.d.sync += self.whole.eq(0)
+        with m.If(queue.keep):
+            m.d.sync += self.whole.eq(1)
+        # The followed word is kept if it comes behind the mark, until a rollback or a word in the place of the mark.
+        index = Mux(is_new, since, self.index)
+        m.d.sync += [self.index.eq(index), self.marked.eq((is_new | (self.marked & ~queue.keep)) & (index < after))]
+        with m.If(overruns):
+            m.d.sync += self.marked.eq(0)
+        with m.If(queue.replay):
+            m.d.sync += [follower.inside.eq(after), follower.here.eq(self.marked & (self.index < after))]
+            m.d.sync += follower.ahead.eq(self.index)
+        self.hidden = hidden
+
+    def claim_places(self, opened: Opened, *, ram: Any, kept: Any) -> None:
+        """Claim where the kept words are."""
+        b, follower, marked = self.b, self.follower, self.marked & self.whole
+        written, read_at, fetched, mark = (opened[name] for name in ("written", "read_at", "fetched", "mark"))
+        bits = len(written)
+        b.claim("whole", opened["whole"] == self.whole)
+        b.claim("words_kept", (written - mark)[:bits] == self.since, when=self.whole)
+        b.claim("as_many_as_fit", (self.since <= self.depth) & (self.hidden <= self.since), when=self.whole)
+        b.claim("index", self.index < self.since, when=marked)
+        b.claim("place_of_a_kept_word", (mark + self.index)[: len(ram.watched)] == ram.watched, when=marked)
+        b.claim("kept_word", kept == follower.word, when=marked)
+        ahead = (read_at + follower.ahead - fetched - opened["out_valid"])[:bits]
+        b.claim("one_place", ahead == (mark + self.index)[:bits], when=marked & follower.here)
+
+
 def hidden_words(*, width: int, depth: int, units: bool) -> Bench:
     """The queue of beats of the serial link, or with `units` that of the bus: words are hidden until they are
     committed.
@@ -184,7 +231,7 @@ def hidden_words(*, width: int, depth: int, units: bool) -> Bench:
     if units:
         b.drive(queue)
     else:
-        b.drive(queue, keep=Const(0, 1), replay=Const(0, 1))
+        b.drive(queue)
         b.assume("one_verdict", ~(queue.commit & queue.rollback))
     b.assume("room", queue.room, when=queue.put)
     taken = queue.out_valid & queue.out_ready
@@ -214,6 +261,9 @@ def hidden_words(*, width: int, depth: int, units: bool) -> Bench:
     clear = queue.clear if units else Const(0, 1)
     with b.m.If(clear):
         b.m.d.sync += [count.eq(0) for count in (follower.here, follower.inside, hidden, open_)]
+    if not units:
+        replay = Replay(b, queue, follower, depth=depth, lost=lost, hidden=hidden, is_new=is_new)
+        replay.claim_places(opened, ram=ram, kept=kept)
     is_shown = follower.here & (follower.ahead + hidden < follower.inside)
     b.m.d.sync += shown_age.eq(Mux(~is_shown | clear, 0, Mux(shown_age == 3, 3, shown_age + 1)))
     age = Mux(is_shown, shown_age + 1, 0)
@@ -286,6 +336,16 @@ HIDDEN = mutants(
     ("m.d.sync += visible.eq(written)", "m.d.sync += visible.eq(written + self.put)"),
     ("m.d.sync += written.eq(visible)", "m.d.sync += written.eq(read_at)"),
 )
+REPLAYS = mutants(
+    "board/buffer.py",
+    ("m.d.sync += read_at.eq(mark)", "m.d.sync += read_at.eq(mark + 1)"),
+    ("[mark.eq(visible), whole.eq(1)]", "[mark.eq(visible)]"),
+    ("[mark.eq(visible), whole.eq(1)]", "[mark.eq(written + self.put), whole.eq(1)]"),
+    ("(written ^ mark) == self.depth", "(written ^ read_at) == self.depth"),
+    ("m.d.sync += whole.eq(0)", "m.d.sync += whole.eq(whole)"),
+    ("self.kept.eq(whole &", "self.kept.eq(1 &"),
+    ("(visible == read_at) & ~fetched & ~self.out_valid", "(visible == read_at) & ~self.out_valid"),
+)
 UNITS = mutants(
     "bus/unit_buffer.py",
     ("with m.If(self.put & self.ends):", "with m.If(self.put):"),
@@ -347,12 +407,13 @@ SUBJECTS = (
     Subject(
         group="queues",
         name="queue of the serial link",
-        property=f"{ORDER} A word is hidden until it is committed, and forgotten by a rollback.",
-        bounds="16 bits, 16 words, no replay",
+        property=f"{ORDER} A word is hidden until it is committed, and forgotten by a rollback. A replay gives all "
+        "words since the mark once more, and `kept` says that none of them is lost.",
+        bounds="16 bits, 16 words",
         build=partial(hidden_words, width=16, depth=16, units=False),
         depth=1,
         speed=Speed.QUICK,
-        mutants=HIDDEN,
+        mutants=HIDDEN + REPLAYS,
         search=12,
     ),
     Subject(
