@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import replace
-from functools import partial
+from functools import partial, reduce
+from operator import and_, or_
+from types import MappingProxyType
 from typing import Any
 
 from amaranth.hdl import Const, Mux, Signal, signed
-from tabla.hw.control import EXTREME_WIRES, MAC_WIRES, MacControl, output_of
+from tabla.hw.control import EXTREME_WIRES, MAC_WIRES, WIDE_WIRES, MacControl, output_of
 from tabla.hw.features import UnitFeatures
 from tabla.hw.instruction import instruction_fields, instruction_width
 from tabla.hw.lane import Lane, lane_shape
 from tabla.hw.memory import WordMemory
 from tabla.hw.multiplier import Multiplier
-from tabla.hw.pipeline import padded
+from tabla.hw.pipeline import above, padded
 from tabla.hw.rounder import POSTS
 from tabla.templates.instructions import operation_format
 from tabla.templates.stages import wanted
@@ -38,18 +41,30 @@ class LaneProof:
     """A lane that takes operations and writes in any order, and the sum that decision 3.3 gives it.
 
     An operation stands at the decoder in cycle *d*, so it issues in *t* = *d* + 2. In the lane of an overlay `program`
-    has the numbers of those four of the shifts that the program's operations mean.
+    has the numbers of those four of the shifts that the program's operations mean. `sizes` are those in which the build
+    differs from a plain one, and `posts` what operations make of their results.
     """
 
     def __init__(
-        self, *, width: int, fraction: int, shifts: tuple[int, ...], program: tuple[int, ...] = (), **changes: Any
+        self,
+        *,
+        width: int,
+        fraction: int,
+        shifts: tuple[int, ...],
+        program: tuple[int, ...] = (),
+        sizes: Mapping[str, Any] = MappingProxyType({}),
+        posts: Collection[str] = POSTS,
+        **changes: Any,
     ) -> None:
         self.width, self.fraction = width, fraction
         self.shifts = tuple(shifts[number] for number in program) or shifts
-        self.build = parameters(1, width=width, fraction=fraction, shifts=shifts)
+        self.build = parameters(**{"pes": 1, "width": width, "fraction": fraction, "shifts": shifts, **sizes})
+        self.guard = self.build.lane_guard
         self.features: dict[str, UnitFeatures] = {unit: every_feature(unit) for unit in UNITS}
         every = dict.fromkeys(("addend_shifts", "result_shifts"), frozenset(range(len(shifts)))) if program else {}
-        self.features["lane_issue"] = replace(self.features["lane_issue"], **every | changes)
+        issue = self.features["lane_issue"]
+        values = {**issue.values, "post": frozenset(posts)}
+        self.features["lane_issue"] = replace(issue, values=values, **every | changes)
         self.shape = lane_shape(self.build, self.features)
         self.b = b = Bench()
         with exchanged({Multiplier: FreeMultiplier, WordMemory: FreeMemory}):
@@ -67,7 +82,8 @@ class LaneProof:
             "control",
         )
         # What a sequencer gives with an operation.
-        self.operation = {name: b.free(1, name) for name in ("valid", "first", "last", "open")}
+        wide = ("wide",) if self.guard else ()
+        self.operation = {name: b.free(1, name) for name in ("valid", "first", "last", "open", *wide)}
         instruction = b.free(instruction_width("lane_issue"), "instruction")
         self.fields = {
             name: b.seen(value, f"field_{name}")
@@ -102,12 +118,19 @@ class LaneProof:
         b, lane, shape = self.b, self.lane, self.shape
         wires = {
             wire: self.after(getattr(self.control, output_of(wire)), wanted("lane_issue", wire), f"wire_{wire}")
-            for wire in (*MAC_WIRES, *(EXTREME_WIRES if shape.extremes else ()))
+            for wire in (
+                *MAC_WIRES,
+                *(EXTREME_WIRES if shape.extremes else ()),
+                *(WIDE_WIRES if shape.wide_sources else ()),
+            )
         }
         self.others = {name: b.free(width, name) for name, width in shape.lane_controls.items() if name not in wires}
-        load = self.others["load"]
-        wires["issued"] = wires["issued"] | load
-        wires["post"] = Mux(load, 0, wires["post"])
+        if shape.bus_through:
+            load = self.after(self.others["through"], 1, "through")
+        else:
+            load = self.others["load"]
+            wires["issued"] = wires["issued"] | load
+            wires["post"] = Mux(load, 0, wires["post"])
         for name, width in shape.lane_controls.items():
             value = wires[name] if name in wires else self.others[name]
             b.m.d.comb += getattr(lane.controls, name).eq(padded(value, width))
@@ -122,10 +145,27 @@ class LaneProof:
             choices = next(f.choices for f in operation_format("lane_issue").fields if f.name == name)
             b.assume(f"{name}_has_a_code", self.fields[name] < len(choices))
         b.assume("loaded_only_with_load", load | (self.stream["loaded"] == 0))
+        if self.guard:
+            self._assume_wide()
+        if shape.plain:
+            one = self.fields["shift"] == min(shape.result_shifts)
+            b.assume("one_shift_of_results", one, when=self.fields["emit"])
+            b.assume("no_posts", self.fields["post"] == 0)
+
+    def _assume_wide(self) -> None:
+        """Assume of wide operations what decision 3.14 says of them."""
+        b, shift = self.b, self.fields["shift"]
+        of_wide = reduce(or_, (shift == number for number in self.build.wide_shifts))
+        b.assume("shifts_of_wide_operations", of_wide == self.operation["wide"])
+        from_wide = reduce(or_, (self.fields["c"] == code("c", name) for name in self.shape.wide_sources))
+        adds = self.operation["wide"] & (self.fields["base"] == code("base", "addend"))
+        b.assume("sources_of_wide_addends", from_wide, when=adds)
+        b.assume("no_wide_extremes", self.fields["post"] != POSTS.index("extreme"), when=self.operation["wide"])
 
     def words(self) -> dict[str, Any]:
         """Return the operands that stand at the multiplexers now."""
-        found = {name: self.opened[f"{name}_memory.read_data"] for name in self.shape.memories}
+        extra = self.shape.extra
+        found = {name: self.opened[f"{name}_memory.read_data"][extra(name) :] for name in self.shape.memories}
         return {name: value.as_signed() for name, value in found.items()} | {
             "bus": self.others["bus"].as_signed(),
             "one": Const(1 << self.fraction, signed(self.width)),
@@ -141,6 +181,16 @@ class LaneProof:
                 with self.b.m.Case(number):
                     self.b.m.d.comb += chosen.eq(words[symbol])
         return chosen
+
+    def wide_addend(self) -> Any:
+        """Return the addend with guard bits that a wide operation of 2 cycles ago has in an active lane."""
+        word = Signal(signed(self.width + self.guard), name="wide_operand_c")
+        with self.b.m.If(self.after(self.others["active"], 2, "active")):
+            with self.b.m.Switch(self.field("c", 2)):
+                for name in self.shape.wide_sources:
+                    with self.b.m.Case(code("c", name)):
+                        self.b.m.d.comb += word.eq(self.opened[f"{name}_memory.read_data"])
+        return word
 
     def taken(self, cycle: int) -> Any:
         """Return whether the product of the operation that issued `cycle` cycles ago counts."""
@@ -162,6 +212,9 @@ class LaneProof:
         b, width = self.b, self.build.accumulator
         shape = signed(width)
         c = b.register(b.register(self.operand("c", 2, "operand_c"), "operand_c_1"), "operand_c_2")
+        if self.guard:
+            wide = b.register(b.register(self.wide_addend(), "wide_operand_c_1"), "wide_operand_c_2")
+            c = Mux(self.flag("wide", 4), wide, c)
         half_field = self.field("half", 4)
         first_lane = self.number == 0
         halves = (half_field == code("half", "all")) | (first_lane & (half_field == code("half", "lane0")))
@@ -202,20 +255,41 @@ class LaneProof:
         """Claim the result register, and when an overflow counts."""
         b, width = self.b, self.width
         result = self.opened["rounder.result"]
-        word, beyond = whole(b, total, width, self.field("shift", 5), self.shifts, "result")
-        compares, relation = holds(self.field("post", 5), total)
-        word = b.register(b.register(Mux(compares, Mux(relation, 1 << self.fraction, 0), word), "word_6"), "word_7")
-        beyond = b.register(b.register(beyond & ~compares, "beyond_6"), "beyond_7")
-        load = self.others["load"]
-        quiet = ~(self.after(load, 1, "load") | self.after(load, 2, "load"))
-        issued = self.flag("valid", 7)
-        b.claim("result", result == word, when=issued & quiet, after=12)
-        counts = self.flag("valid", 7) & self.flag("last", 7) & self.field("emit", 7)
-        counts = counts & self.after(self.others["active"], 7, "active")
-        b.claim("overflow", self.lane.overflow == (beyond & counts), when=issued & quiet, after=12)
+        words = [self._rounded(total, width, "result")]
+        if self.guard:
+            words.append(self._rounded(total, width + self.guard, "wide_result"))
+        word, beyond = words[0]
+        loads = self._passes()
+        quiet = ~reduce(or_, loads)
+        issued, wide = self.flag("valid", 7), self.flag("wide", 7) if self.guard else Const(0, 1)
+        right = issued & quiet
+        if self.shape.plain:
+            right = right & (self.field("shift", 7) == min(self.shape.result_shifts))
+        b.claim("result", result[self.guard :].as_signed() == word, when=right & ~wide, after=12)
+        if self.guard:
+            b.claim("wide_result", result == words[1][0], when=right & wide, after=12)
+            beyond = Mux(wide, words[1][1], beyond)
+        counts = issued & self.flag("last", 7) & self.field("emit", 7) & self.after(self.others["active"], 7, "active")
+        # What passes hides no overflow of lanes of several roots.
+        seen = issued if self.shape.plain else issued & quiet
+        b.claim("overflow", self.lane.overflow == (beyond & counts), when=seen, after=12)
         loaded = self.after(self.stream["loaded"], 1, "loaded")
-        passes = self.after(load, 1, "load") & self.after(load, 2, "load")
-        b.claim("loaded_word", result == loaded.as_signed(), when=passes, after=12)
+        b.claim("loaded_word", result == loaded.as_signed(), when=reduce(and_, loads), after=12)
+
+    def _passes(self) -> tuple[Any, ...]:
+        """Return the wires, as they stood, that let a word from elsewhere take the place of this cycle's result."""
+        if self.shape.bus_through:
+            return (self.after(self.others["through"], 2, "through"),)
+        return tuple(self.after(self.others["load"], cycle, "load") for cycle in (1, 2))
+
+    def _rounded(self, total: Any, width: int, name: str) -> tuple[Any, Any]:
+        """Return the word of the operation that issued 7 cycles ago, in so many bits, and whether it did not fit."""
+        b = self.b
+        word, beyond = whole(b, total, width, self.field("shift", 5), self.shifts, name)
+        compares, relation = holds(self.field("post", 5), total)
+        word = Mux(compares, Mux(relation, 1 << (self.fraction + width - self.width), 0), word)
+        word, beyond = (b.register(value, f"{name}_6_{n}") for n, value in enumerate((word, beyond & ~compares)))
+        return b.register(word, f"{name}_7_word"), b.register(beyond, f"{name}_7_beyond")
 
     def claim_memories(self) -> None:
         """Claim what reaches each memory: addresses, and the words that are written."""
@@ -229,12 +303,15 @@ class LaneProof:
             loads = before(others[f"stream_to_{name}"], 1, f"stream_to_{name}")
             if name == "data":
                 enable = loads & before(self.stream["stream_enable"], 1, "stream_enable")
-                word = self.stream["stream_word"]
+                word = self.stream["stream_word"][self.guard :]
             else:
                 enable = loads & before(self.stream["stream_enable"], 2, "stream_enable")
                 commanded = before(others[f"to_{name}"], 1, f"to_{name}")
                 enable = enable | (commanded & before(others["write_active"], 1, "write_active"))
-                word = Mux(others["write_bus"], others["bus"], result.as_unsigned())
+                word = result.as_unsigned()
+                if not self.shape.bus_through:
+                    word = Mux(others["write_bus"], above(others["bus"], self.guard), word)
+                word = word[self.guard - self.shape.extra(name) :]
             b.claim(f"{name}_write_enable", port["write_enable"] == enable, after=3)
             b.claim(f"{name}_write_data", port["write_data"] == word)
 
@@ -317,6 +394,42 @@ MANY = mutants(
     ("[unlike(word[reach:])] if len(word) > reach else []", "[]"),
 )
 
+WIDE = (
+    mutants(
+        "lane.py",
+        ("wide_mask.eq(controls.wide_select & takes_part)", "wide_mask.eq(controls.wide_select)"),
+        ("memory.read_data[extra:] if (extra", "memory.read_data[: -extra] if (extra"),
+        ("data if extra == shape.guard else data[shape.guard :]", "data"),
+        ("word = above(controls.bus, shape.guard)", "word = controls.bus"),
+        ("(mac.addend, shape.c_sources, controls.c_select, limits, shape.guard)",
+         "(mac.addend, shape.c_sources, controls.c_select, limits, 0)"),
+        ("fraction=parameters.fraction + shape.guard", "fraction=parameters.fraction"),
+        ("shifts = self.parameters.shift_places(self.guard)", "shifts = self.parameters.shifts"),
+    )
+    + mutants(
+        "mac.py",
+        ("addend, shift = addend[-shift:], 0", "shift = 0"),
+        ("(places or shifts)[index]", "shifts[index]"),
+    )
+    + mutants("control.py", ('selects["c"] = names, adds & ~self.wide', 'selects["c"] = names, adds'))
+)  # fmt: skip
+PLAIN = (
+    mutants(
+        "rounder.py",
+        ("flips = self.inverted ^ (beyond & ~total[-1])", "flips = self.inverted ^ beyond"),
+        ("late.eq(beyond)", "late.eq(outside)"),
+        ("flip.eq(Mux(load, 0, flips))", "flip.eq(flips)"),
+    )
+    + mutants(
+        "lane.py",
+        ("load = controls.through if shape.bus_through else controls.load",
+         "load = controls.invert if shape.bus_through else controls.load"),
+        ("rounder.valid.eq(1 if shape.bus_through else controls.issued)", "rounder.valid.eq(controls.emit)"),
+        ("(shifts[min(self.result_shifts, default=0)],) if self.plain", "(shifts[0],) if self.plain"),
+        ('data = word if written[name] or (shape.through and name != "data")', 'data = word if name != "interim"'),
+    )
+)  # fmt: skip
+
 PROPERTY = (
     "The operands of decision 3.3 reach the multiplier, masked by guard and gate. The accumulator holds the start "
     "value plus or minus the products, or the extreme. The result is rounded once. An overflow counts if the lane is "
@@ -327,7 +440,7 @@ SUBJECTS = tuple(
         group="lane",
         name=name,
         property=PROPERTY,
-        bounds=f"{width} bits, shifts {', '.join(map(str, shifts))}; products and words of memories are free",
+        bounds=f"{width} bits, shifts {', '.join(map(str, shifts))}{also}; products and words of memories are free",
         build=partial(lane, width=width, fraction=fraction, shifts=shifts, **changes),
         depth=14,
         solver=solver,
@@ -335,14 +448,15 @@ SUBJECTS = tuple(
         mutants=planted,
         search=14,
     )
-    for name, width, fraction, shifts, changes, solver, speed, planted in (
-        ("lane, 8 bits", 8, 6, (0, 6, 10, 1), {}, "yices", Speed.QUICK, MUTANTS),
-        ("lane, 16 bits", 16, 10, (0, 10, 14, 1), {}, "yices", Speed.LONG, ()),
+    for name, width, fraction, shifts, also, changes, solver, speed, planted in (
+        ("lane, 8 bits", 8, 6, (0, 6, 10, 1), "", {}, "yices", Speed.QUICK, MUTANTS),
+        ("lane, 16 bits", 16, 10, (0, 10, 14, 1), "", {}, "yices", Speed.LONG, ()),
         (
             "lane of an overlay, 8 bits",
             8,
             6,
             (6, 7, 8, 9, 10, 11, 12, 13),
+            "",
             {"program": (7, 0, 5, 2)},
             "yices",
             Speed.QUICK,
@@ -353,10 +467,40 @@ SUBJECTS = tuple(
             8,
             6,
             (0, 6, 10, 1),
+            "",
             {"addend_shifts": frozenset({1})},
             "yices",
             Speed.QUICK,
             EARLY,
+        ),
+        (
+            "lane with guard bits, 8 bits",
+            8,
+            6,
+            (6, 10, 0, 2),
+            ", 4 guard bits in `model` and `interim`; no wide extremes",
+            {
+                "sizes": {"model_guard": 4, "wide_memories": ("model", "interim"), "wide_shifts": (3,)},
+                "wide_sources": frozenset(("model", "interim")),
+            },
+            "yices",
+            Speed.QUICK,
+            WIDE,
+        ),
+        (
+            "lane of several roots, 8 bits",
+            8,
+            6,
+            (0, 6, 10, 1),
+            ", results of shift 6",
+            {
+                "sizes": {"pes": 2, "pes_per_pu": 1, "roots": 2},
+                "posts": ("none",),
+                "result_shifts": frozenset({1}),
+            },
+            "yices",
+            Speed.QUICK,
+            PLAIN,
         ),
     )
 )
