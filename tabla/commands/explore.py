@@ -15,7 +15,7 @@ from tabla.commands.output import write_json
 from tabla.comparison import METRICS
 from tabla.exploration import explore
 from tabla.exploration.local import cores
-from tabla.exploration.request import FORMAT, PART, SEEDS, TIMEOUT
+from tabla.exploration.request import FORMAT, PART, SEEDS, SPLIT, TIMEOUT
 from tabla.exploration.result import PAGE
 from tabla.report.folder import check_file
 
@@ -64,7 +64,7 @@ def _add_learning(parser: ArgumentParser) -> None:
     """Add the options about the validation metric."""
     group = parser.add_argument_group("the accuracy on a validation part")
     group.add_argument("--data", metavar="FILE", help="the samples to learn from: .npz, or .csv with a header")
-    text = "leave out the share A of the samples as test part, and score the share B, the validation part"
+    text = f"leave out the share A of the samples as test part, and score the validation share B (default {SPLIT})"
     group.add_argument("--split", metavar="A,B", help=text)
     text = "choose the samples of the parts by the seed S (default 0)"
     group.add_argument("--split-seed", type=whole("split_seed"), metavar="S", help=text)

@@ -28,6 +28,8 @@ from tabla.templates.targets import target
 
 PES, FORMAT, PART = (4, 8, 16, 32, 64), "q6.10", "LFE5U-85F:6"
 """What is explored if the user names nothing else."""
+SPLIT = "0.2,0.2"
+"""The shares of the test part and of the validation part, if the user gives data and names none."""
 _ADD_DATA = "add --data FILE, or data=FILE in Python"
 TIMEOUT, SEEDS = 600, 3
 _SETTINGS = (
@@ -81,15 +83,16 @@ def explore(
     Each combination of numbers of PEs (`pes`), number formats (`format`), guard bits (`model_guard`) and samples per
     step (`minibatch`) is a point; each of the four is one value or several. `part` names FPGAs with their speed grades.
     With the file `data` every format learns for `epochs` passes (default 10), and is scored on the validation part of
-    `split`, such as ``(0.2, 0.2)``; `split` and the parameters from `split_seed` to `standardise_labels` are those of
-    :func:`tabla.formats`, and a `format` may then be ``"auto16"``. The parameters from `defines` to `arguments` are
-    those of :func:`tabla.compile`, the same in all points.
+    `split` (default ``(0.2, 0.2)``, which leaves a fifth of the samples for a test). `split` and the parameters from
+    `split_seed` to `standardise_labels` are those of :func:`tabla.formats`, and a `format` may then be ``"auto16"``.
+    The parameters from `defines` to `arguments` are those of :func:`tabla.compile`, the same in all points.
 
     `synth` confirms the front with Yosys and nextpnr, with `seeds` tries each (default 3). `workers` is the number of
     processes, 1 if nothing is said; a script that asks for more keeps its own work below
     ``if __name__ == "__main__":``. `scheduler` is the address of a Dask cluster, and `timeout` the seconds after which
     another of its workers tries a point (default 600). `output` is a folder for the page and for all figures as they
-    are made: an exploration that was interrupted goes on from them. `remark` takes lines about workers that are late.
+    are made: an exploration that was interrupted goes on from them. `remark` takes lines about workers that are
+    late, and about a split that was not asked for.
 
     The source is a file, because workers read it: ``"model.t"``, ``"kernel.tc:name"``, ``"layer.py:function"`` or
     ``"model.onnx"``. It is a `TablaError` if every point is refused.
@@ -100,6 +103,7 @@ def explore(
         checked_text("scheduler", scheduler, "tcp://host:8786")
     if remark is not None and not callable(remark):
         raise TablaTypeError("remark: this is not a function", hint="write remark=print")
+    split = _shares(split, data, remark)
     options = Options(
         defines=defines,
         learning_rate=learning_rate,
@@ -164,6 +168,15 @@ def _several(name: str, values: str | Sequence[str]) -> tuple[str, ...]:
     if not found:
         raise TablaError(f"{name}: there is none", hint="leave it out")
     return tuple(dict.fromkeys(found))
+
+
+def _shares(split: Any, data: object, remark: Callable[[str], None] | None) -> Any:
+    """Return the split of the data. The one that nobody asked for is told."""
+    if split is not None or data is None:
+        return split
+    if remark is not None:
+        remark(f"split        {SPLIT}: a fifth of the samples is left for a test, and a fifth scores the formats")
+    return SPLIT
 
 
 def _tries(seeds: int | None, synthesise: bool) -> int:

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from tabla.templates.targets import target
 
+import tabla
 from tabla.cli import main
 from tabla.exploration.candidate import Candidate, Part
 from tabla.exploration.page import explore_page
@@ -71,6 +72,18 @@ def test_the_metric_is_that_of_tabla_formats(run: Run) -> None:
     chosen = found["points"][1]
     (same,) = (c for c in formats["cells"] if c["model_guard"] == chosen["model_guard"])
     assert (chosen["format"], chosen["metric"]) == (same["format"], same["metric"])
+
+
+def test_data_without_a_split_leave_a_test_part_and_a_validation_part(run: Run) -> None:
+    common = (*EXPLORE, "--pes", "2", "--format", "q3.5", "--data", "data.npz", "--epochs", "3")
+    assert run(*common)["points"] == run(*common, "--split", "0.2,0.2")["points"]
+    assert run(*common)["points"] != run(*common, "--split", "0,0.5")["points"]
+
+
+def test_a_split_that_nobody_asked_for_is_told(run: Run) -> None:
+    told: list[str] = []
+    tabla.explore("model.t", pes=2, format="q3.5", data="data.npz", epochs=1, remark=told.append)
+    assert len(told) == 1 and "a fifth of the samples is left for a test" in told[0]
 
 
 class Recorded:

@@ -48,7 +48,6 @@ POINTS = {
 }
 DATA_MISTAKES = {
     "no such data": mistake(f"{EXPLORE} --data no.npz --split 0.2,0.2", "cannot read 'no.npz'"),
-    "no validation part": mistake(DATA, "the data has none", "--split 0.2,0.2"),
     "a test part alone": mistake(f"{DATA} --split 0.2", "the data has none", "--split 0.2,0.2"),
     "a split without data": mistake(f"{EXPLORE} --split 0.2,0.2", "split", "add --data FILE"),
     "epochs without data": mistake(f"{EXPLORE} --epochs 3 --seed 0", "no data for: epochs, seed", "add --data FILE"),
