@@ -45,10 +45,10 @@ def write(build: Stages, folder: Path) -> Path:
     check_replaceable(folder)
     files = artifacts(build)
     with replaced_folder(folder) as fresh:
+        for place in sorted({(fresh / name).parent for name in files} - {fresh}):
+            place.mkdir(parents=True)
         for name, content in files.items():
-            path = fresh / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content if isinstance(content, bytes) else content.encode())
+            (fresh / name).write_bytes(content if isinstance(content, bytes) else content.encode())
     return folder
 
 

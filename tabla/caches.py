@@ -20,7 +20,8 @@ from typing import TypeVar
 
 Made = TypeVar("Made")
 _SUM, _NEW, _OLD = "sum", ".new-", ".old-"
-_ABANDONED = 3600.0
+ABANDONED = 3600.0
+"""Seconds after which what is half made belongs to a process that was killed."""
 
 
 def folder() -> Path | None:
@@ -127,7 +128,7 @@ class Shelf:
         total = 0
         for used, path in sorted(self._entries(), reverse=True):
             if path.name.startswith((_NEW, _OLD)):
-                if time.time() - used > _ABANDONED:
+                if time.time() - used > ABANDONED:
                     shutil.rmtree(path, ignore_errors=True)
                 continue
             total += sum(_size(file) for file in path.rglob("*"))

@@ -17,6 +17,7 @@ from typing import NoReturn
 
 from tabla._version import VERSION
 from tabla.commands.console import Console
+from tabla.disk import cure
 from tabla.interrupts import Interrupted, handled, private_temporary_folder
 from tabla.progress import listening
 from tabla.source import TablaError
@@ -46,6 +47,8 @@ COMMANDS = {
     "examples": "examples",
     "doctor": "doctor",
 }
+
+_OTHER = "see that files can be written to the outputs and to the temporary folder, which TMPDIR names"
 
 
 class Parser(argparse.ArgumentParser):
@@ -135,7 +138,7 @@ def _run(words: list[str], console: Console) -> int:
         return 1
     except OSError as fault:
         place = f" '{fault.filename}'" if fault.filename else ""
-        console.fault(f"error: {fault.strerror or fault}{place}")
+        console.fault(f"error: {fault.strerror or fault}{place}\nhint: {cure(fault, _OTHER)}")
         return 1
     except MemoryError:
         console.fault("error: the memory of this machine is not enough\nhint: use smaller sizes, or less data at once")

@@ -45,6 +45,8 @@ MAY: dict[str, set[str]] = {
     # interrupts: signals as exceptions; processes: programs that end with the block that started them
     "interrupts": set(),
     "processes": {"interrupts"},
+    # disk: what a power cut leaves of files
+    "disk": set(),
     # progress: who works tells how far it is
     "progress": set(),
     "tile": {"lang"},
@@ -74,8 +76,8 @@ MAY: dict[str, set[str]] = {
     "link": {"program", "sim"},
     "hw": {"templates", "program", "processes"},
     # templates: the cycle model reads machine.td with our TableGen front end, not through program/layout.py
-    "sim": {"templates", "program", "hw", "caches", "processes", "progress"},
-    "synth": {"templates", "hw", "program", "processes"},
+    "sim": {"templates", "program", "hw", "caches", "disk", "processes", "progress"},
+    "synth": {"templates", "hw", "program", "disk", "processes"},
     # cost: what hardware takes, told from its image and from what hw says of its own parts
     "cost": {"templates", "program", "hw"},
     "training": {"ir", "compiled", "npz"},
@@ -109,11 +111,11 @@ MAY: dict[str, set[str]] = {
     "imported": {"driver", "lang", "parameters"},
     # many arrays and number formats of one program; it compiles and scores the program in each of them
     "exploration": {
-        *{"automatic", "cluster", "comparison", "cost", "driver", "lang", "learning", "mapping", "notations"},
+        *{"automatic", "cluster", "comparison", "cost", "disk", "driver", "lang", "learning", "mapping", "notations"},
         *{"options", "parameters", "progress", "report", "synth", "_version", "templates"},
     },
     "scoring": {"learning", "given", "ir", "parameters", "runs", "simulation", "compiled", "training", "stages"},
-    "report": {*_COMPILER, "hw", "sim", "_version", "interrupts"},
+    "report": {*_COMPILER, "hw", "sim", "_version", "disk", "interrupts"},
     # runtime: the host of a build folder; it needs the compiler's image for simulators, and nothing else of it; fleet
     # only for devices on the workers of a cluster
     "runtime": {"fleet", "ir", "npz", "program", "sim", "link", "report"},
@@ -124,7 +126,7 @@ MAY: dict[str, set[str]] = {
     "sklearn": {
         *{"automatic", "compiled", "driver", "ir", "options", "parameters", "report", "runs", "simulation", "training"},
     },
-    "cli": {*_EVERYTHING, "stages", "driver", "commands", "interrupts", "progress"},
+    "cli": {*_EVERYTHING, "stages", "driver", "commands", "disk", "interrupts", "progress"},
     "__main__": {"cli", "interrupts"},
     # the public names; driver only when it is asked for, so that `import tabla` stays light
     "__init__": {"driver", "comparison", "exploration", "imported", "_version"},  # all but `_version` in functions
@@ -135,7 +137,7 @@ FOLDERS: dict[str, set[str]] = {
     "sim/model": {"sim.machine", "templates", "program.image", "progress"},
     "sim/engines": {
         *{"sim.machine", "hw", "program.image", "program.overlay", "program.overlay_words"},
-        *{"caches", "processes", "progress"},
+        *{"caches", "disk", "processes", "progress"},
     },
 }
 MAY_PRINT = {"cli.py", "__main__.py"}

@@ -26,6 +26,7 @@ from tabla.sim.engines.port_machine import PROGRAM, RUN, PortMachine, pack
 from tabla.sim.machine import Words, missing_tool
 
 from tabla import progress
+from tabla.disk import refuse_full
 from tabla.processes import kill, running
 from tabla.program.image import Image
 from tabla.program.overlay import Overlay
@@ -159,6 +160,7 @@ class CocotbMachine(PortMachine):
             )
         progress.step(f"build of {self._simulator}")
         if not self._appears(self._folder / cocotb_simulator.BUILT):
+            refuse_full(self._folder, self._log())
             raise RuntimeError(f"{self._simulator} refuses the design:\n{self._log()}")
 
     def _tell(self, samples: int) -> None:
@@ -205,6 +207,7 @@ class CocotbMachine(PortMachine):
         answer = self._folder / f"answer-{self._number}.json"
         told = (lambda: self._tell(request.count)) if request.code == RUN else _silent
         if not self._appears(answer, told):
+            refuse_full(self._folder, self._log())
             raise RuntimeError(f"{self._simulator} ended early:\n{self._log()}")
         self._number += 1
         fields = json.loads(answer.read_text(encoding="utf-8"))

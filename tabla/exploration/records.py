@@ -1,20 +1,24 @@
-"""The file of records: each figure is written as soon as it is made, so that an interrupted exploration can go on."""
+"""The file of records: each figure is on the disk when it is made, so that an interrupted exploration can go on."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
+from tabla.disk import alone, cure, make_folder
+from tabla.report.folder import check_writable, replaced_file
 from tabla.source import TablaError
 
 SCHEMA = "tabla-explore-records-1"
 NAME = "records.jsonl"
 OWN = (NAME, "explore.json")
 """The files by which a folder is known as one of explorations."""
+_OTHER = "name another folder with -o"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -23,6 +27,7 @@ class Records:
 
     The first line of the file names the question, and each further line has one task. A last line that an interrupt
     cut off is dropped. `finish` puts the lines in order, so that the file does not depend on which worker was first.
+    Several explorations of one question may have one file: each adds its lines, and takes the others' at the end.
     """
 
     path: Path | None
@@ -40,43 +45,52 @@ class Records:
             return Records(path=None, question=question)
         check_folder(folder)
         records = Records(path=folder / NAME, question=question)
-        if (folder / NAME).is_file():
-            records._read()
+        records._read()
         return records
 
     def add(self, key: str, figures: dict[str, Any]) -> None:
-        """Keep the figures of a task."""
+        """Keep the figures of a task. A disk that does not take them is a `TablaError`."""
         self.found[key] = figures
-        if self.path is not None:
+        if self.path is None:
+            return
+        with told(self.path):
             if not self.path.is_file():
                 self._made = [self.path] if self.path.parent.is_dir() else [self.path, self.path.parent]
-                self.path.parent.mkdir(parents=True, exist_ok=True)
+                make_folder(self.path.parent)
                 self._write_all([])
-            with self.path.open("a", encoding="utf-8") as file:
-                file.write(_line(key, figures))
+            with alone(self.path), self.path.open("r+b") as file:
+                _drop_half_a_line(file)
+                file.write(_line(key, figures).encode())
+                file.flush()
+                os.fsync(file.fileno())
 
     def finish(self, keys: Iterable[str]) -> None:
-        """Write the file anew in the order of `keys`. Tasks of earlier explorations come after them, by their keys."""
-        first = [key for key in dict.fromkeys(keys) if key in self.found]
-        if self.path is not None:
-            self._write_all([*first, *sorted(self.found.keys() - set(first))])
+        """Write the file anew in the order of `keys`. Tasks of other explorations come after them, by their keys."""
+        if self.path is not None and self.path.is_file():
+            with alone(self.path):
+                self._read()
+                first = [key for key in dict.fromkeys(keys) if key in self.found]
+                self._write_all([*first, *sorted(self.found.keys() - set(first))])
 
     def discard(self) -> None:
         """Remove what this process has written, because no figure of it is worth keeping."""
         for path in self._made:
-            path.rmdir() if path.is_dir() else path.unlink()
+            with suppress(OSError):  # another exploration has removed it, or writes there
+                path.rmdir() if path.is_dir() else path.unlink()
         self._made = []
 
     def _write_all(self, keys: list[str]) -> None:
         assert self.path is not None
         text = json.dumps({"schema": SCHEMA, "question": self.question}) + "\n"
         text += "".join(_line(key, self.found[key]) for key in keys)
-        new = self.path.with_suffix(".new")
-        new.write_text(text, encoding="utf-8")
-        os.replace(new, self.path)
+        with replaced_file(self.path, other=_OTHER) as fresh:
+            fresh.write_text(text, encoding="utf-8", newline="\n")
 
     def _read(self) -> None:
+        """Take the figures of the file that are not here. What follows its last line end was cut off, and is left."""
         assert self.path is not None
+        if not self.path.is_file():
+            return
         try:
             head, *lines = self.path.read_text(encoding="utf-8").split("\n")
             first = json.loads(head)
@@ -91,43 +105,52 @@ class Records:
                 " another release of tabla",
                 hint="name another folder with -o, or remove this one",
             )
-        # What follows the last line end was cut off when the exploration was interrupted.
         for line in lines[:-1]:
             try:
                 record = json.loads(line)
-                self.found[record.pop("task")] = record
+                self.found.setdefault(record.pop("task"), record)
             except (ValueError, KeyError, TypeError, AttributeError):
                 raise TablaError(
                     f"'{self.path}' is damaged: {line[:60]!r}", hint="remove the line, or the folder, and start again"
                 ) from None
-        self._write_all(list(self.found))
+
+
+def _drop_half_a_line(file: IO[bytes]) -> None:
+    """Go to the end of a file's last whole line, and remove what follows it: another process was killed meanwhile."""
+    end = file.seek(0, os.SEEK_END)
+    whole = end
+    while whole:
+        start = max(0, whole - 4096)
+        file.seek(start)
+        at = file.read(whole - start).rfind(b"\n")
+        if at >= 0:
+            whole = start + at + 1
+            break
+        whole = start
+    if whole < end:
+        file.truncate(whole)
+    file.seek(whole)
+
+
+@contextmanager
+def told(path: Path) -> Iterator[None]:
+    """Turn a fault of the disk in the ``with`` block into a `TablaError`."""
+    try:
+        yield
+    except OSError as fault:
+        raise TablaError(f"cannot write '{path}': {fault.strerror or fault}", hint=cure(fault, _OTHER)) from None
 
 
 def check_folder(folder: Path) -> None:
     """Raise `TablaError` for a folder that cannot hold a report: one that cannot be made, or has other files."""
     if folder.exists() and not folder.is_dir():
         raise TablaError(f"'{folder}' is not a folder", hint="name a folder for the report with -o")
-    if not folder.exists():
-        _check_made(folder)
-    elif any(folder.iterdir()) and not any((folder / name).is_file() for name in OWN):
+    check_writable(folder)  # this removes what a killed exploration left there
+    if folder.exists() and any(folder.iterdir()) and not any((folder / name).is_file() for name in OWN):
         raise TablaError(
             f"'{folder}' is not empty, and tabla explore did not write it",
             hint="name a new folder with -o",
         )
-
-
-def _check_made(folder: Path) -> None:
-    """Raise `TablaError` for a folder that cannot be made. It is made when there is a figure to keep."""
-    first = folder
-    while not first.parent.exists():
-        first = first.parent
-    try:
-        first.mkdir()
-        first.rmdir()
-    except OSError as fault:
-        raise TablaError(
-            f"cannot make the folder '{folder}': {fault.strerror or fault}", hint="name another folder with -o"
-        ) from None
 
 
 def _line(key: str, figures: dict[str, Any]) -> str:

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tabla.disk import make_folder
 from tabla.exploration.candidate import Candidate, Part
 from tabla.exploration.front import front
 from tabla.exploration.page import explore_page
-from tabla.exploration.records import check_folder
+from tabla.exploration.records import check_folder, told
 from tabla.report.folder import replaced_file
 from tabla.source import TablaError, TablaTypeError, TablaValueError
 from tabla.templates.targets import KINDS
@@ -89,7 +90,8 @@ class Exploration:
         """
         path = Path(folder)
         check_folder(path)
-        path.mkdir(parents=True, exist_ok=True)
+        with told(path):
+            make_folder(path)
         texts = {FIGURES: json.dumps(self.as_json(), indent=2, allow_nan=False) + "\n", PAGE: explore_page(self)}
         for name, text in texts.items():
             with replaced_file(path / name) as file:

@@ -1,8 +1,8 @@
 """Output folders and files that are written completely or not at all.
 
-A folder is written under a temporary name beside its final place and renamed at the end. An existing folder is replaced
-only by one of the same kind: a program's folder by that of a program, and an overlay's by that of an overlay. Any other
-folder that is not empty is left alone, and the command fails.
+A folder is written under a temporary name beside its final place, brought onto the disk, and renamed at the end. An
+existing folder is replaced only by one of the same kind: a program's folder by that of a program, and an overlay's by
+that of an overlay. Any other folder that is not empty is left alone, and the command fails.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from tabla.disk import cure, make_folder, settle, settle_names
 from tabla.interrupts import held
+from tabla.report.unfinished import OLD, try_to_write, work_folder
 from tabla.source import TablaError
 
 MANIFEST_SCHEMA, BOARD_SCHEMA, OVERLAY_SCHEMA = "tabla-manifest-1", "tabla-board-1", "tabla-overlay-1"
@@ -26,6 +28,7 @@ GEN, OVERLAY = "tabla gen", "tabla overlay"
 """The commands that make folders of the two kinds; ``tabla build`` is one of the first kind."""
 _SCHEMAS = {GEN: (MANIFEST_SCHEMA, BOARD_SCHEMA), OVERLAY: (OVERLAY_SCHEMA,)}
 _TRIES = 5
+_OTHER = "choose another folder with -o"
 
 
 def _made_by(maker: str, folder: Path) -> bool:
@@ -40,6 +43,23 @@ def _made_by(maker: str, folder: Path) -> bool:
     return False
 
 
+def _free(maker: str, folder: Path) -> bool:
+    """Return whether a folder may be replaced: it is not there, it is empty, or a command of the kind made it.
+
+    Another process may exchange the folder while its files are read, and then they are read again.
+    """
+    for _ in range(_TRIES):
+        try:
+            before = folder.stat()
+            if not any(folder.iterdir()) or _made_by(maker, folder):
+                return True
+            if os.path.samestat(before, folder.stat()):
+                return False
+        except (FileNotFoundError, NotADirectoryError):
+            return True
+    return False
+
+
 def check_replaceable(folder: Path, maker: str = GEN) -> None:
     """Raise `TablaError` if a folder at this path must not be replaced by one of `maker`.
 
@@ -49,12 +69,17 @@ def check_replaceable(folder: Path, maker: str = GEN) -> None:
         raise TablaError(f"'{folder}' is not a folder", hint="choose another one with -o")
     if Path.cwd().is_relative_to(folder.resolve()):
         raise TablaError(f"'{folder}' is the current folder, or above it", hint="name a folder inside it with -o")
-    if folder.is_dir() and any(folder.iterdir()) and not _made_by(maker, folder):
+    if not _free(maker, folder):
         raise TablaError(
             f"folder '{folder}' is not empty, and {maker} did not make it",
             hint="choose another one with -o, or empty it yourself",
         )
     check_writable(folder.parent)
+
+
+def _refused(place: str, fault: OSError, other: str) -> TablaError:
+    """Return the fault of a user whose disk refuses an output. `other` is what the user may choose instead."""
+    return TablaError(f"cannot write {place}: {fault.strerror or fault}", hint=cure(fault, other))
 
 
 def check_writable(folder: Path) -> None:
@@ -66,12 +91,9 @@ def check_writable(folder: Path) -> None:
     if not there.is_dir():
         raise TablaError(f"cannot write into '{folder}': '{there}' is not a folder", hint="choose another one with -o")
     try:
-        with held():
-            Path(tempfile.mkdtemp(prefix=".tabla-", dir=there)).rmdir()
+        try_to_write(there)
     except OSError as fault:
-        raise TablaError(
-            f"cannot write into '{there}': {fault.strerror or fault}", hint="choose another folder with -o"
-        ) from None
+        raise _refused(f"into '{there}'", fault, _OTHER) from None
 
 
 @contextmanager
@@ -83,35 +105,18 @@ def replaced_folder(folder: Path, maker: str = GEN) -> Iterator[Path]:
     """
     check_replaceable(folder, maker)
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        work = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+        make_folder(folder.parent)
+        with work_folder(folder.parent) as work:
+            fresh = work / "new"
+            fresh.mkdir()
+            yield fresh
+            check_replaceable(folder, maker)
+            settle(fresh)
+            with held():
+                _put(fresh, folder, work / OLD / folder.name)
+            settle_names(folder.parent)
     except OSError as fault:
-        raise TablaError(f"cannot write into '{folder.parent}': {fault.strerror or fault}") from None
-    try:
-        fresh = work / "new"
-        fresh.mkdir()
-        yield fresh
-        check_replaceable(folder, maker)
-        settle(fresh)
-        with held():
-            _put(fresh, folder, work / "old")
-    except OSError as fault:
-        raise TablaError(
-            f"cannot write '{folder}': {fault.strerror or fault}", hint="choose another folder with -o"
-        ) from None
-    finally:
-        with held():
-            shutil.rmtree(work, ignore_errors=True)
-
-
-def settle(path: Path) -> None:
-    """Bring a file, or all files below a folder, onto the disk: a name is worth nothing if a power cut takes what it
-    names.
-    """
-    for each in sorted(path.rglob("*")) if path.is_dir() else [path]:
-        if each.is_file():
-            with each.open("rb") as file:
-                os.fsync(file.fileno())
+        raise _refused(f"'{folder}'", fault, _OTHER) from None
 
 
 def _put(fresh: Path, folder: Path, old: Path) -> None:
@@ -124,6 +129,7 @@ def _put(fresh: Path, folder: Path, old: Path) -> None:
         if folder.is_dir():
             if _exchanged(fresh, folder):
                 return
+            old.parent.mkdir(exist_ok=True)
             with suppress(FileNotFoundError):
                 folder.rename(old)
         try:
@@ -146,46 +152,51 @@ def _exchanged(one: Path, other: Path) -> bool:
     return rename is not None and rename(here, os.fsencode(one), here, os.fsencode(other), exchange) == 0
 
 
+def _place(path: Path) -> Path:
+    """Return where a file is written: a link stays, and the file that it names is replaced."""
+    return Path(os.path.realpath(path)) if path.is_symlink() else path
+
+
 def check_file(path: Path) -> None:
     """Raise `TablaError` if no file can be written at this path. Commands call this before they do any work."""
+    folder = _place(path).parent
     if path.is_dir():
         raise TablaError(f"'{path}' is a folder", hint="name a file")
-    if not path.parent.is_dir():
-        raise TablaError(f"cannot write '{path}': there is no folder '{path.parent}'", hint="make it first")
+    if not folder.is_dir():
+        raise TablaError(f"cannot write '{path}': there is no folder '{folder}'", hint="make it first")
     if not path.exists() or path.is_file():
         try:
-            check_writable(path.parent)
-        except TablaError as fault:
-            raise TablaError(fault.message, hint="name a file in another folder") from None
+            try_to_write(folder)
+        except OSError as fault:
+            raise _refused(f"into '{folder}'", fault, "name a file in another folder") from None
     elif not os.access(path, os.W_OK):
         raise TablaError(f"cannot write '{path}': permission denied", hint="name another file")
 
 
 @contextmanager
-def replaced_file(path: Path) -> Iterator[Path]:
+def replaced_file(path: Path, other: str = "name another file") -> Iterator[Path]:
     """Yield the path of a temporary file, which becomes `path` when the ``with`` block ends.
 
-    After an exception in the block the old file is unchanged. A device or a pipe at `path`, such as ``/dev/null``, is
-    not replaced: the content is written into it.
+    After an exception in the block the old file is unchanged, and after a power cut there is the old file or the new
+    one. A fault of the disk, in the block too, is a `TablaError` whose hint is `other`. The new file has the rights of
+    the old one. A device or a pipe at `path`, such as ``/dev/null``, is not replaced: the content is written into it.
     """
     check_file(path)
-    special = path.exists() and not path.is_file()
-    try:
-        work = Path(tempfile.mkdtemp(prefix=f".{path.name}-", dir=None if special else path.parent))
-    except OSError as fault:
-        raise TablaError(f"cannot write '{path}': {fault.strerror or fault}") from None
+    place = _place(path)
     try:
         # The temporary file has the final name, because numpy appends a suffix to a name that has none.
-        yield work / path.name
-        if special:
-            try:
-                path.write_bytes((work / path.name).read_bytes())
-            except OSError as fault:
-                hint = "name another file"
-                raise TablaError(f"cannot write '{path}': {fault.strerror or fault}", hint=hint) from None
-        else:
-            settle(work / path.name)
-            (work / path.name).replace(path)
-    finally:
-        with held():
-            shutil.rmtree(work, ignore_errors=True)
+        if path.exists() and not path.is_file():
+            with tempfile.TemporaryDirectory(prefix="tabla-") as name:
+                yield Path(name) / path.name
+                path.write_bytes((Path(name) / path.name).read_bytes())
+            return
+        with work_folder(place.parent) as work:
+            fresh = work / place.name
+            yield fresh
+            with suppress(FileNotFoundError):
+                shutil.copymode(place, fresh)
+            settle(fresh)
+            fresh.replace(place)
+            settle_names(place.parent)
+    except OSError as fault:
+        raise _refused(f"'{path}'", fault, other) from None

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from tabla.disk import refuse_full
 from tabla.hw.board.top import BoardTop, board_ports
 from tabla.hw.emit import component_verilog
 from tabla.program.image import Image
@@ -341,6 +342,7 @@ def _packed(
         arguments = [argument.replace("{die}", die) for argument in packing.arguments]
         status, said = run_tool(packing.module, packing.package, arguments, folder, packing.entry)
         if status or not (folder / packing.bitstream).is_file():
+            refuse_full(folder, said)
             raise TablaError(f"no bitstream for {board.title}", notes=last_words(said))
         content = (folder / packing.bitstream).read_bytes()
     hertz = design.hertz(settings)

@@ -10,6 +10,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from tabla.disk import refuse_full
 from tabla.source import TablaError
 from tabla.synth.critical_path import CriticalPath, critical_path, fan_outs
 from tabla.synth.floorplan import floorplan
@@ -115,6 +116,7 @@ def place_and_route(
             arguments += pinned.packing.pin_arguments
         status, said = run_tool(target.place, target.package, arguments, folder)
         if status or not (folder / "report.json").is_file():
+            refuse_full(folder, said)
             raise TablaError(f"nextpnr failed for {device.part}", notes=last_words(said))
         report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
         routed = (folder / pinned.packing.routed).read_text(encoding="utf-8") if pinned else ""

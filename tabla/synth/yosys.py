@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tabla.disk import refuse_full
 from tabla.source import TablaError
 from tabla.synth.absorb import absorb_registers
 from tabla.synth.carry import fold_into_carries
@@ -94,6 +95,7 @@ def _run(script: str, verilog: str, wanted: str) -> tuple[str, str]:
                 f"the design has latches: {', '.join(latches)}", hint="give the signal a value on every path"
             )
         if status or not (folder / wanted).is_file():
+            refuse_full(folder, said)
             raise TablaError("Yosys failed", notes=last_words(said), hint="check the Verilog and the module's name")
         return (folder / wanted).read_text(encoding="utf-8"), said
 

@@ -75,7 +75,7 @@ WORK = {
     "a report over the program": mistake(f"{EXPLORE} -o model.t", "'model.t' is not a folder"),
     "a report in a folder of other files": mistake(f"{EXPLORE} -o mine", "is not empty", **{"mine/x_t": ""}),
     "damaged records": mistake(f"{EXPLORE} -o old", "holds no records", **{"old/records_jsonl": "{}\n"}),
-    "a report where none can be": mistake(f"{EXPLORE} -o /proc/x/y", "cannot make the folder '/proc/x/y'"),
+    "a report where none can be": mistake(f"{EXPLORE} -o /proc/x/y", "cannot write into '/proc'"),
     "tries of nothing": mistake(f"{EXPLORE} --seeds 2", "seeds: they are the tries of a synthesis", "add --synth"),
     "JSON into no folder": mistake(f"{EXPLORE} --json no/x.json", "there is no folder 'no'"),
     "tries without an end": usage(f"{EXPLORE} --synth --seeds 0", "--seeds: 0 is less than 1"),
