@@ -22,7 +22,7 @@ from tabla.driver import NOTHING, build
 from tabla.given import Data, Given
 from tabla.learning import Start, learning_start, measured_graph
 from tabla.options import Options
-from tabla.parameters import EPOCHS, checked_numbers, checked_whole, optional_whole
+from tabla.parameters import EPOCHS, check_function, checked_numbers, checked_whole, optional_whole
 from tabla.runs import sample_words, steps_of, words_of
 from tabla.source import TablaError
 from tabla.stages import Stages
@@ -95,6 +95,7 @@ def formats(
         shapes=shapes,
         arguments=arguments,
     )
+    check_function("remark", remark)
     epochs, patience = checked_whole("epochs", epochs), optional_whole("patience", patience)
     bits, guard_bits = checked_numbers("widths", widths, "width"), checked_numbers("guards", guards, "guards")
     if metric not in (None, *METRICS):

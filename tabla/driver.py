@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,7 +24,7 @@ from tabla.notations import read
 from tabla.options import Options
 from tabla.parameters import EPOCHS, check_tools, checked_path
 from tabla.passes.pipeline import Pass
-from tabla.source import Source, TablaError
+from tabla.source import Source, TablaError, TablaTypeError
 from tabla.stages import STAGES, Stages
 
 if TYPE_CHECKING:
@@ -244,6 +244,10 @@ class Build(Stages):
         from tabla.runs import call
 
         return call(self, arrays, named)
+
+    def __reduce__(self) -> NoReturn:
+        """Refuse to be pickled: a build holds functions, and its stages are made again from the program anyway."""
+        raise TablaTypeError("a build cannot be pickled", hint="pickle the program and its options, and compile again")
 
     def _repr_html_(self) -> str:
         """Return the report as HTML, which a notebook shows."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tabla.parameters import checked_mapping
+from tabla.parameters import checked_mapping, checked_truth
 from tabla.source import TablaError, TablaTypeError, TablaValueError
 from tabla.training.arrays import (
     NOTES,
@@ -107,6 +107,9 @@ class Request:
             found = read_arrays(Path(data), texts=texts)
         else:
             checked_mapping(what, data, EXAMPLE)
+            if self.columns is not None:
+                hint = "leave columns out, or give a data frame or a .csv file"
+                raise TablaError(f"{what}: arrays have no columns", hint=hint)
             found = {
                 name: np.asarray(array) if name in texts or name.endswith(NOTES) else real_array(array, f"'{name}'")
                 for name, array in data.items()
@@ -159,6 +162,8 @@ def request_of(
 ) -> Request:
     """Check what a user wants. A name that the program does not have is a `TablaError`."""
     shapes, known = {**inputs, **labels}, ", ".join([*inputs, *labels])
+    checked_truth("standardise", standardise)
+    checked_truth("standardise_labels", standardise_labels)
     if columns is not None:
         checked_mapping("columns", columns, "{'x': ['sepal', 'petal'], 'y': 'species'}")
         for name in columns:

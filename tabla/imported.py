@@ -34,14 +34,14 @@ def from_onnx(model: str | Path | ModelProto, *, name: str = "model", **options:
     :func:`tabla.compile`. The initialisers of the model are the values of the program's models, so that `evaluate` and
     `simulate` take the inputs alone. Raises `TablaError` for a model that cannot be read or compiled.
     """
+    named = _checked_name(name)
     if isinstance(model, str | Path):
         return compile(read_path(Path(model)), **options)
-    if not hasattr(model, "graph"):
+    if not hasattr(model, "opset_import"):
         raise TablaTypeError(
             f"model: a value of type {type(model).__name__} is no model of ONNX",
             hint="give its path, or onnx.load(path)",
         )
-    named = _checked_name(name)
     return compile(read_proto(model, named, named), **options)
 
 

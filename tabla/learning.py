@@ -17,7 +17,7 @@ from tabla.fleet.players import fleet_session
 from tabla.fleet.share import share_of
 from tabla.given import Data, Given, Prepared, given_models, prepared, request_of
 from tabla.ir.graph import Graph
-from tabla.parameters import checked_whole, optional_whole
+from tabla.parameters import check_function, checked_whole, optional_whole
 from tabla.runs import (
     expected_run,
     hold_agreement,
@@ -28,8 +28,8 @@ from tabla.runs import (
     steps_of,
     words_of,
 )
-from tabla.simulation import EVALUATION, Session, checked_engine, checking_engine, session
-from tabla.source import TablaError, TablaTypeError
+from tabla.simulation import EVALUATION, Session, check_installed, checked_engine, checking_engine, session
+from tabla.source import TablaError
 from tabla.stages import Stages
 from tabla.training.arrays import (
     Reals,
@@ -186,11 +186,13 @@ def train(
         raise TablaError(f"'{file}' is a kernel, so it learns nothing", hint="run it with tabla sim or tabla eval")
     epochs, seed = checked_whole("epochs", epochs), checked_whole("seed", seed)
     samples, patience = optional_whole("samples", samples), optional_whole("patience", patience)
-    if report is not None and not callable(report):
-        raise TablaTypeError("report: this is not a function", hint="write report=print")
+    check_function("report", report)
+    check_function("remark", remark)
     crew = crew_of(devices, scheduler, engine)
     away = crew is not None and crew.away
     engine = ("model" if away else EVALUATION) if engine is None else checked_engine(engine, trains=not away)
+    if not away:
+        check_installed(engine)
     share = build if crew is None else share_of(build, crew.devices)
     start = learning_start(
         build,

@@ -18,6 +18,7 @@ from tabla.parameters import (
     checked_path,
     checked_shape,
     checked_text,
+    checked_truth,
     checked_whole,
     optional_whole,
 )
@@ -144,6 +145,8 @@ class Options:
                 yield name, checked_text(name, text, example)
         for name in ("results", "keep", "train", "freeze"):
             yield name, checked_names(name, getattr(self, name))
+        for name in ("force", "runtime_rate"):
+            yield name, checked_truth(name, getattr(self, name))
         if self.learning_rate is not None:
             yield "learning_rate", checked_number("learning_rate", self.learning_rate)
         if self.onto is not None:

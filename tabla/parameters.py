@@ -17,6 +17,8 @@ from fractions import Fraction
 from numbers import Real
 from pathlib import Path
 
+import numpy as np
+
 from tabla.ir.format import LARGEST_WIDTH, LEAST_WIDTH
 from tabla.mapping.effort import EFFORTS
 from tabla.source import TablaTypeError, TablaValueError
@@ -125,6 +127,19 @@ def optional_whole(name: str, value: object) -> int | None:
     return None if value is None else checked_whole(name, value)
 
 
+def checked_truth(name: str, value: object) -> bool:
+    """Return a truth value of Python or numpy. A text such as ``"no"`` would count as True."""
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    raise TablaTypeError(f"{name}: {_shown(value)} is not a truth value", hint="use True or False")
+
+
+def check_function(name: str, value: object) -> None:
+    """Raise `TablaTypeError` for a parameter that takes lines of text, and is neither a function nor None."""
+    if value is not None and not callable(value):
+        raise TablaTypeError(f"{name}: this is not a function", hint=f"write {name}=print")
+
+
 def read_number(text: str) -> str:
     """Return a text of the command line as it is. Raises `TablaValueError` if it is not a finite number."""
     if not _NUMBER.fullmatch(text):
@@ -160,6 +175,8 @@ def checked_path(name: str, value: object) -> str:
     """Return the path of a file as text."""
     if not isinstance(value, str | os.PathLike):
         raise TablaTypeError(f"{name}: {_shown(value)} is not the path of a file", hint="give a text or a Path")
+    if "\0" in os.fspath(value):
+        raise TablaValueError(f"{name}: {value!r} cannot name a file", hint="leave the zero byte out")
     return str(Path(value))
 
 

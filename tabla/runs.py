@@ -21,9 +21,9 @@ from tabla.ir.evaluate import Counts, Run
 from tabla.ir.format import Format
 from tabla.ir.graph import Graph
 from tabla.ir.words import integer_words, to_real, to_words
-from tabla.parameters import checked_whole, optional_whole
+from tabla.parameters import checked_truth, checked_whole, optional_whole
 from tabla.sim.machine import Counters
-from tabla.simulation import checked_engine, session
+from tabla.simulation import check_installed, checked_engine, session
 from tabla.source import Label, TablaError
 from tabla.stages import Stages
 from tabla.training.arrays import (
@@ -241,6 +241,7 @@ def evaluation(
     (:mod:`tabla.fleet`); float64 does not round, so there they change nothing. The result holds real arrays by name,
     see `_returned`. Data that does not fit the program is a `TablaError`.
     """
+    checked_truth("float64", float64)
     number = checked_whole("devices", 1 if devices is None else devices)
     share = build if number == 1 else share_of(build, number)
     if float64 and build.reading.evaluate_float is not None:
@@ -317,6 +318,7 @@ def simulate(
     evaluation; a difference is an AssertionError, because it is a fault of this tool and not of the user.
     """
     engine = checked_engine(engine)
+    check_installed(engine)
     data, models = inputs_of(build, inputs, samples, seed, weights)
     model_words, steps = words_of(build, models), steps_of(build, sample_words(build, data))
     count = data.count // build.lowered.samples

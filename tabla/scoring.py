@@ -18,7 +18,7 @@ from tabla.ir.words import to_real
 from tabla.learning import chosen_prediction
 from tabla.parameters import optional_whole
 from tabla.runs import sample_words, samples_of, shapes_of, words_of
-from tabla.simulation import checked_engine, session
+from tabla.simulation import check_installed, checked_engine, session
 from tabla.source import TablaError
 from tabla.stages import Stages
 from tabla.training.arrays import take_models
@@ -197,6 +197,7 @@ def test(
     samples = optional_whole("samples", samples)
     if engine is not None:
         engine = checked_engine(engine)
+        check_installed(engine)
     shapes = shapes_of(build.sample, "model")
     given, stored = given_models(weights, build.reading.merge, shapes)
     own, brought = separated(build.reading.models)

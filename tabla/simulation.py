@@ -97,6 +97,18 @@ def checked_engine(text: str, *, trains: bool = False) -> str:
     return text
 
 
+def check_installed(engine: str) -> None:
+    """Raise `TablaError`, with its cure, if a tool of an engine is missing, before any work is done."""
+    if engine == "cxxrtl":
+        from tabla.sim.engines.cxxrtl_run import require as require_cxxrtl
+
+        require_cxxrtl()
+    elif engine in ("icarus", "verilator"):
+        from tabla.sim.engines.cocotb_run import require
+
+        require(engine)
+
+
 def default_engine() -> str:
     """Return ``cxxrtl``, the hardware compiled to C++, where its tools are installed; otherwise ``model``."""
     from tabla.sim.engines.cxxrtl_run import available

@@ -21,7 +21,16 @@ from tabla.exploration.run import Workers, explore_space
 from tabla.exploration.space import Space
 from tabla.learning import learning_start
 from tabla.options import Options
-from tabla.parameters import EPOCHS, checked_names, checked_numbers, checked_path, checked_text, optional_whole
+from tabla.parameters import (
+    EPOCHS,
+    check_function,
+    checked_names,
+    checked_numbers,
+    checked_path,
+    checked_text,
+    checked_truth,
+    optional_whole,
+)
 from tabla.source import TablaError, TablaTypeError
 from tabla.synth.nextpnr import chosen_grade
 from tabla.templates.targets import target
@@ -101,8 +110,8 @@ def explore(
         raise TablaTypeError("an exploration takes the name of a file", hint="write source='layer.py:function'")
     if scheduler is not None:
         checked_text("scheduler", scheduler, "tcp://host:8786")
-    if remark is not None and not callable(remark):
-        raise TablaTypeError("remark: this is not a function", hint="write remark=print")
+    check_function("remark", remark)
+    checked_truth("synth", synth)
     split = _shares(split, data, remark)
     options = Options(
         defines=defines,

@@ -14,10 +14,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tabla.cluster import client_of, scheduler_gone, workers_of, workers_there
+from tabla.parameters import checked_text, checked_whole
 from tabla.program.image import Image
 from tabla.program.overlay import Overlay
 from tabla.sim.machine import BeatRows, Machine, RunResult, Stalls
-from tabla.simulation import open_machine
+from tabla.simulation import checked_engine, open_machine
 from tabla.source import LostError, TablaError
 
 ANSWER = 1.5
@@ -146,6 +147,9 @@ def machines(
     `module` is the name of its Verilog module. A scheduler that does not answer, a cluster without workers, and a
     worker of another version are a `TablaError`.
     """
+    checked_text("scheduler", address, "tcp://host:8786")
+    checked_whole("count", most, rule="devices")
+    checked_engine(engine)
     with client_of(address, ANSWER) as client, ExitStack() as begun:
         found = []
         for worker in workers_of(client, address, ANSWER)[:most]:

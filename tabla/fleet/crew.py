@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tabla.link.machine import PREFIX, place_of
-from tabla.parameters import checked_whole
+from tabla.parameters import checked_text, checked_whole
 from tabla.source import TablaError, TablaTypeError
 
 _EXAMPLE = f"give a number, or boards such as {PREFIX}/dev/ttyUSB0,{PREFIX}/dev/ttyUSB1"
@@ -42,6 +42,8 @@ def crew_of(devices: int | Sequence[str] | None, scheduler: str | None, engine: 
     `devices` is their number, or the names of their boards. Raises `TablaError` for anything else, for boards with
     another `engine` or a `scheduler`, and for a scheduler without devices.
     """
+    if scheduler is not None:
+        checked_text("scheduler", scheduler, "tcp://host:8786")
     if devices is None:
         if scheduler is not None:
             raise TablaError("--scheduler names a cluster that plays devices", hint="add --devices N")

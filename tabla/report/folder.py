@@ -65,7 +65,12 @@ def check_replaceable(folder: Path, maker: str = GEN) -> None:
 
     Commands call this before they do any work.
     """
-    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+    try:
+        there = folder.is_symlink() or folder.exists()
+    except OSError as fault:  # the name is too long, for example
+        message = f"cannot write into '{folder}': {fault.strerror or fault}"
+        raise TablaError(message, hint="choose another folder with -o") from None
+    if folder.is_symlink() or (there and not folder.is_dir()):
         raise TablaError(f"'{folder}' is not a folder", hint="choose another one with -o")
     if Path.cwd().is_relative_to(folder.resolve()):
         raise TablaError(f"'{folder}' is the current folder, or above it", hint="name a folder inside it with -o")

@@ -39,7 +39,7 @@ class Accelerator:
         the load before stays, at first the one that was compiled. Loading also sets the counters of events to 0.
         """
         self._check_open()
-        given = {**self._rate, **_by_name(models, named, "load")}
+        given = {**self._rate, **by_name(models, named, "load")}
         unit = self._codec.load_unit(given)
         self._loaded = False  # until the device says otherwise, its models are undefined
         self._transport.load(unit)
@@ -119,7 +119,7 @@ class Accelerator:
             except (MemoryError, ValueError, OverflowError):
                 hint = "run fewer steps, several times"
                 raise TablaValueError(f"{steps} steps do not fit into the memory", hint=hint) from None
-        arrays = _by_name(given, named, "run")
+        arrays = by_name(given, named, "run")
         if not arrays and not self._codec.inputs:
             raise TablaError("the program has no inputs", hint="give the number of steps, as in run(5)")
         return self._codec.sample_units(arrays)
@@ -158,7 +158,7 @@ def _steps(given: object) -> int | None:
         return None
 
 
-def _by_name(given: Any, named: Mapping[str, ArrayLike], call: str) -> dict[str, ArrayLike]:
+def by_name(given: Any, named: Mapping[str, ArrayLike], call: str) -> dict[str, ArrayLike]:
     """Return the arrays of a call by their names. What has keys will do, such as a table of pandas."""
     if given is not None and not hasattr(given, "keys"):
         raise TablaTypeError(

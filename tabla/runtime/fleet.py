@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from tabla.ir.fleet import combined
 from tabla.ir.rate import RATE
 from tabla.ir.words import to_real, to_words
-from tabla.runtime.accelerator import Accelerator
+from tabla.runtime.accelerator import Accelerator, by_name
 from tabla.runtime.codec import Codec, Reals
 from tabla.runtime.folder import BuildFolder
 from tabla.runtime.machines import STEPS, MachineTransport
@@ -33,7 +33,7 @@ class Fleet:
     """
 
     def __init__(self, devices: Sequence[Accelerator]) -> None:
-        if isinstance(devices, Accelerator) or not all(isinstance(device, Accelerator) for device in devices):
+        if not isinstance(devices, Sequence) or not all(isinstance(device, Accelerator) for device in devices):
             raise TablaTypeError("a fleet is a list of accelerators", hint="write Fleet([connect(...), connect(...)])")
         if not devices or len({id(device) for device in devices}) < len(devices):
             raise TablaError("a fleet has one or more devices, each of them once", hint="connect each device")
@@ -58,7 +58,7 @@ class Fleet:
 
     def load(self, models: Mapping[str, ArrayLike] | None = None, /, **named: ArrayLike) -> None:
         """Load the models into all devices, as `Accelerator.load` does. All devices learn at the same rate."""
-        given = {**self._rate, **(models or {}), **named}
+        given = {**self._rate, **by_name(models, named, "load")}
         for device in self.devices:
             device.load(given)
         if self._rate:
@@ -72,7 +72,7 @@ class Fleet:
         """
         if self._models is None:
             raise TablaError("no models have been loaded", hint="call load with all models first")
-        arrays = {name: np.asarray(array) for name, array in {**(given or {}), **named}.items()}
+        arrays = by_name(given, named, "run")
         units, stacked = self._codec.sample_units(arrays)  # every fault of the arrays is found here
         count = len(units) * self.folder.minibatch
         if not stacked or not count or count % self.step:

@@ -50,12 +50,6 @@ def _in_python(text: str) -> str:
     return re.sub(r"--([a-z]+(?:-[a-z]+)*)", lambda option: option[1].replace("-", "_"), named)
 
 
-def check_truth(name: str, value: object) -> None:
-    """Raise `TablaTypeError` if a parameter is neither True nor False."""
-    if not isinstance(value, bool | np.bool_):
-        raise TablaTypeError(f"{name}: {value!r} is not a truth value", hint="use True or False")
-
-
 def positive(name: str, value: object, *, or_zero: bool = False) -> float:
     """Return a parameter that is a number above 0, or 0 with `or_zero`."""
     number = float(checked_number(name, value))
@@ -84,9 +78,11 @@ def check_seed(name: str, value: object) -> None:
 
 
 def checked_data(estimator: BaseEstimator, X: ArrayLike, *y: ArrayLike, **options: Any) -> Any:
-    """Return X, or X and y, as arrays, checked by scikit-learn and in its words. X becomes numbers."""
+    """Return X, or X and y, as arrays, checked by scikit-learn and in its words. X becomes numbers, row by row: numpy
+    adds a column up in another order where columns lie together, as they do in a data frame.
+    """
     with conversion(X, *y):
-        return validate_data(estimator, X, *y, dtype=np.float64, **options)
+        return validate_data(estimator, X, *y, dtype=np.float64, order="C", **options)
 
 
 @contextmanager

@@ -13,11 +13,11 @@ from sklearn.utils.validation import check_is_fitted, check_random_state
 
 from tabla.driver import Build
 from tabla.options import Options
-from tabla.parameters import checked_number, checked_text, checked_whole
+from tabla.parameters import checked_number, checked_text, checked_truth, checked_whole
 from tabla.report.bus import MEGAHERTZ
 from tabla.runs import shapes_of
-from tabla.simulation import EVALUATION, checked_engine
-from tabla.sklearn.checks import check_seed, check_truth, checked_data, positive, unchanged_by_errors, value_errors
+from tabla.simulation import EVALUATION, check_installed, checked_engine
+from tabla.sklearn.checks import check_seed, checked_data, positive, unchanged_by_errors, value_errors
 from tabla.sklearn.learning import Samples, begun, decisions, learned
 from tabla.sklearn.program import DECAY, DECISION, Program
 from tabla.sklearn.scaling import MOST_DECAY, Penalty, Scaling, power_below
@@ -194,11 +194,11 @@ class FixedPointEstimator(BaseEstimator):
     def _check(self) -> None:
         with value_errors():
             checked_whole("max_iter", self.max_iter, rule="epochs")
-            checked_engine(EVALUATION if self.engine is None else self.engine, trains=True)
+            check_installed(checked_engine(EVALUATION if self.engine is None else self.engine, trains=True))
             if self.learning_rate_init != "auto":
                 positive("learning_rate_init", self.learning_rate_init)
             for name in ("standardise", "fit_intercept"):
-                check_truth(name, getattr(self, name, True))
+                checked_truth(name, getattr(self, name, True))
             check_seed("random_state", self.random_state)
             checked_whole("pes", self.pes)
             checked_text("format", self.format, "auto16")

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import inspect
+import pickle
 import pydoc
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 import tabla
 from tabla.cli import main
@@ -20,6 +23,7 @@ from tabla.learning import learning_start, train
 from tabla.options import Options
 from tabla.runs import evaluate, simulate
 from tabla.scoring import test as score
+from tabla.stages import Stages
 from tests.logistic_program import LOGISTIC
 
 X = np.random.default_rng(1).uniform(-1, 1, (20, 4))
@@ -61,6 +65,8 @@ COMPILE: dict[str, Wrong] = {
     "a split of nothing": ({"format": "auto", "split": 0.2}, ValueError, "hint: add --data FILE, in Python data=..."),
     "data of another shape": ({"format": "auto", "data": {"x": X}}, tabla.TablaError, "'y' is missing in the data"),
     "half an epoch": ({"format": "auto", "data": DATA, "epochs": 1.5}, TypeError, "epochs: 1.5 is not a whole"),
+    "a text as truth": ({"runtime_rate": "no"}, TypeError, "runtime_rate: 'no' is not a truth value\nhint: use True"),
+    "a number as truth": ({"force": 1}, TypeError, "force: 1 is not a truth value"),
 }
 TRAIN: dict[str, Wrong] = {
     "half an epoch": ({"epochs": 1.5}, TypeError, "epochs: 1.5 is not a whole number"),
@@ -89,6 +95,11 @@ TRAIN: dict[str, Wrong] = {
     "data with a strange name": ({"data": {1: X, "y": Y}}, TypeError, "1 is not a name"),
     "data of letters": ({"data": {"x": X, "y": ["a"] * 20}}, tabla.TablaError, "'y' holds <U1, not real numbers"),
     "a missing file": ({"data": "no.npz"}, tabla.TablaError, "cannot read 'no.npz'"),
+    "a text as truth": ({"standardise": "no"}, TypeError, "standardise: 'no' is not a truth value"),
+    "nothing as truth": ({"standardise_labels": None}, TypeError, "standardise_labels: None is not a truth value"),
+    "columns of arrays": ({"columns": {"x": "a"}}, tabla.TablaError, "data: arrays have no columns"),
+    "a remark that is none": ({"remark": 5}, TypeError, "remark: this is not a function"),
+    "a scheduler as number": ({"devices": 2, "scheduler": 5}, TypeError, "scheduler: 5 is not a text"),
 }
 OTHERS: dict[str, tuple[Callable[[Build], object], type[Exception], str]] = {
     "inputs without names": (lambda b: b.evaluate([X]), TypeError, "inputs"),  # type: ignore[arg-type]
@@ -103,6 +114,10 @@ OTHERS: dict[str, tuple[Callable[[Build], object], type[Exception], str]] = {
     "an array twice": (lambda b: b(X, x=X), tabla.TablaError, "'x' is given twice"),
     "an unknown stage": (lambda b: b.emit("smoke"), ValueError, "there is no stage 'smoke'"),
     "a folder as number": (lambda b: b.write(5), TypeError, "folder: 5 is not the path"),  # type: ignore[arg-type]
+    "a folder with a zero byte": (lambda b: b.write("a\0b"), ValueError, "folder: 'a\\x00b' cannot name a file"),
+    "a folder with a long name": (lambda b: b.write("x" * 300), tabla.TablaError, "cannot write into 'xxx"),
+    "float64 as text": (lambda b: b.evaluate(DATA, seed=0, float64="no"), TypeError, "float64: 'no' is not a truth"),
+    "a pickle": (pickle.dumps, TypeError, "a build cannot be pickled\nhint: pickle the program and its options"),
     "this folder": (lambda b: b.write("."), tabla.TablaError, "'.' is the current folder"),
     "an unknown family": (lambda b: b.synthesise("vax"), tabla.TablaError, "there is no target 'vax'"),
     "a device as number": (lambda b: b.synthesise("ecp5", device=85), TypeError, "device: 85 is not a text"),
@@ -152,6 +167,44 @@ def test_train(folder: Path, build: Build, name: str) -> None:
 def test_other_functions(folder: Path, build: Build, name: str) -> None:
     call, kind, message = OTHERS[name]
     refuse(lambda: call(build), kind, message)
+
+
+@pytest.mark.parametrize("engine", ["cxxrtl", "verilator", "icarus"])
+def test_an_engine_that_is_not_installed_is_named_before_any_work(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, engine: str
+) -> None:
+    monkeypatch.setenv("PATH", "")
+    fresh = tabla.compile("model.t", pes=2)
+    monkeypatch.setattr(Stages, "lowered", property(lambda _: pytest.fail("the program was lowered")))
+    for call in (fresh.train, fresh.simulate, partial(fresh.test, weights={"w": np.zeros(4)})):
+        refuse(partial(call, DATA, engine=engine), tabla.TablaError, f"engine '{engine}' needs ")
+
+
+def test_a_folder_that_cannot_be_written_is_named_before_any_work(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fresh = tabla.compile("model.t", pes=2)
+    monkeypatch.setattr(Stages, "schedule", property(lambda _: pytest.fail("a schedule was made")))
+    refuse(lambda: fresh.write("model.t"), tabla.TablaError, "'model.t' is not a folder")
+
+
+def test_explorations(folder: Path) -> None:
+    wrong: Any = {"synth": "no"}
+    refuse(lambda: tabla.explore("model.t", **wrong), TypeError, "synth: 'no' is not a truth value")
+    wrong = {"remark": 5}
+    refuse(lambda: tabla.formats("model.t", DATA, **wrong), TypeError, "remark: this is not a function")
+
+
+def test_models_from_elsewhere(folder: Path) -> None:
+    class Strange:
+        graph = 5
+
+    strange: Any = Strange()
+    refuse(lambda: tabla.from_onnx(strange), TypeError, "a value of type Strange is no model of ONNX")
+    refuse(lambda: tabla.from_onnx("m.onnx", name=5), TypeError, "name: 5 is not a text")  # type: ignore[arg-type]
+    model = LogisticRegression().fit(X, Y)
+    del model.classes_
+    refuse(lambda: tabla.from_sklearn(model), tabla.TablaError, "the LogisticRegression has no attribute classes_")
 
 
 def test_programs(folder: Path) -> None:

@@ -88,8 +88,10 @@ def test_devices_that_do_not_belong_together_are_refused(case: Cases) -> None:
         Fleet([one, connect(other.folder, "model")])
     with pytest.raises(TablaError, match="each of them once"):
         Fleet([one, one])
-    with pytest.raises(TablaError, match="a fleet is a list of accelerators"):
-        Fleet(one)  # type: ignore[arg-type]
+    no_lists: tuple[Any, ...] = (one, None, 5, {one}, (each for each in (one,)))
+    for devices in no_lists:
+        with pytest.raises(TablaError, match="a fleet is a list of accelerators"):
+            Fleet(devices)
     fleet = Fleet([one, connect(made.folder, "model")])
     with pytest.raises(TablaError, match="no models have been loaded"):
         fleet.run(made.samples)
@@ -98,6 +100,31 @@ def test_devices_that_do_not_belong_together_are_refused(case: Cases) -> None:
         fleet.run({name: array[:0] for name, array in made.samples.items()})
     with pytest.raises(TablaError, match="20 samples do not fill steps of 8, the minibatches of 2 devices"):
         fleet.run({name: array[:20] for name, array in made.samples.items()})
+    no_mapping: Any = 5
+    with pytest.raises(TablaError, match="load takes arrays by their names, not one object of type int"):
+        fleet.load(no_mapping)
+    with pytest.raises(TablaError, match="run takes arrays by their names, not one object of type int"):
+        fleet.run(no_mapping)
+    with pytest.raises(TablaError, match="is no array of numbers"):
+        fleet.run({**made.samples, next(iter(made.samples)): [[1], [1, 2]]})
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "count", "engine", "said"),
+    [
+        (5, 1, "model", "scheduler: 5 is not a text"),
+        ("tcp://s:1", 0, "model", "count: 0 is less than 1"),
+        ("tcp://s:1", "x", "model", "count: 'x' is not a whole number"),
+        ("tcp://s:1", 1, "steam", "unknown engine 'steam'"),
+    ],
+)
+def test_workers_are_asked_for_by_an_address_a_number_and_an_engine(
+    case: Cases, monkeypatch: pytest.MonkeyPatch, scheduler: Any, count: Any, engine: str, said: str
+) -> None:
+    monkeypatch.setattr(cluster_machines, "client_of", lambda *_: pytest.fail("a client was made"))
+    folder = case("narrow").folder
+    with pytest.raises(TablaError, match=said), on_workers(folder, scheduler, count, engine=engine):
+        pass
 
 
 class Client:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -192,6 +197,24 @@ def test_a_pickle_and_a_clone(problem: Problem) -> None:
     assert all(np.array_equal(fresh.models_[name], array) for name, array in model.models_.items())
 
 
+def test_another_process_reads_an_estimator_with_joblib(tmp_path: Path) -> None:
+    """It predicts, makes the accelerator again, and learns on."""
+    inputs, labels = Problem(name="LogisticRegression", data="iris").samples()
+    model = MLPClassifier(3, pes=2, **FEW).fit(inputs, labels)
+    joblib.dump((model, inputs, labels), tmp_path / "model.joblib")
+    script = """
+import joblib
+model, inputs, labels = joblib.load("model.joblib")
+found = model.predict_proba(inputs), model.report_.cycles
+joblib.dump((*found, model.partial_fit(inputs, labels).loss_curve_), "found.joblib")
+"""
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
+    subprocess.run([sys.executable, "-c", script], cwd=tmp_path, env=environment, check=True)
+    chances, cycles, curve = joblib.load(tmp_path / "found.joblib")
+    assert np.array_equal(chances, model.predict_proba(inputs)) and cycles == model.report_.cycles
+    assert curve == model.partial_fit(inputs, labels).loss_curve_ and len(curve) == 4
+
+
 def test_a_fit_schedules_nothing_and_a_build_is_no_part_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
     def forbidden(*_: Any, **__: Any) -> Any:
         raise AssertionError("a schedule was made")
@@ -233,6 +256,16 @@ def test_a_data_frame_names_the_features() -> None:
     assert list(model.feature_names_in_) == ["a", "b", "c"]
     with pytest.raises(ValueError, match="feature names should match"):
         model.predict(frame[["c", "b", "a"]])
+
+
+def test_a_data_frame_learns_what_its_values_learn() -> None:
+    """Its columns lie together, and numpy adds them up in another order."""
+    inputs, labels = Problem(name="Ridge", data="diabetes").samples()
+    ours = Ridge(max_iter=1).fit(inputs, labels)
+    for other in (pd.DataFrame(inputs), np.asfortranarray(inputs)):
+        theirs = Ridge(max_iter=1).fit(other, labels)
+        assert np.array_equal(theirs.input_mean_, ours.input_mean_) and np.array_equal(theirs.coef_, ours.coef_)
+        assert np.array_equal(theirs.input_scale_, ours.input_scale_)
 
 
 def test_the_layers_of_a_perceptron_are_in_the_units_of_the_user() -> None:

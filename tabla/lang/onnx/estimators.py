@@ -230,6 +230,8 @@ class _Writer:
         self.outputs.append(self._node("ArrayFeatureExtractor", [names, position], "label", domain=MACHINE_LEARNING))
 
     def _classes(self, estimator: Any) -> NDArray[Any]:
+        if not hasattr(estimator, "classes_"):
+            raise TablaError(f"the {type(estimator).__name__} has no attribute classes_", hint="fit it anew")
         classes = np.asarray(estimator.classes_)
         if classes.ndim != 1 or len(classes) < 2:
             self._refuse(estimator, "a classifier of several labels, or of one class, is not there")
