@@ -6,7 +6,7 @@ was emitted for.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 from tabla.templates.instructions import kind_of, operation_format
@@ -214,3 +214,24 @@ def features_of(image: Image) -> Features:
         tree_half=adds_half,
         tree_alone=_tree_alone(image, roots),
     )
+
+
+def is_lean(parameters: Parameters) -> bool:
+    """Return whether each unit has only what its own program needs for loops and bodies.
+
+    With one root each unit has what any unit needs. With wide models that would be much: only the stream loads words in
+    two halves.
+    """
+    return parameters.roots > 1 or parameters.model_guard > 0
+
+
+def hardware_of(image: Image) -> Features:
+    """Return the features of an image that decide what hardware is built. Images for the same hardware have the same.
+    """
+    features = features_of(image)
+    if is_lean(image.parameters):
+        return features
+    any_unit = {
+        kind: replace(unit, slots=image.parameters.body, paced=True, moves={}) for kind, unit in features.units.items()
+    }
+    return replace(features, units=any_unit)

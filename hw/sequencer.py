@@ -7,7 +7,7 @@ from amaranth.hdl import Array, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from tabla.hw.block_memories import microcode_has_blocks
-from tabla.hw.features import UnitFeatures
+from tabla.hw.features import UnitFeatures, is_lean
 from tabla.hw.generator import Generator
 from tabla.hw.instruction import instruction_width
 from tabla.hw.loops import Loops
@@ -70,9 +70,7 @@ class Sequencer(wiring.Component):
         self.unit = unit
         self.parameters = parameters
         self.features = features
-        # With one root each unit has what any unit needs. With wide models that would be much: only the stream loads
-        # words in two halves.
-        lean = parameters.roots > 1 or parameters.model_guard > 0
+        lean = is_lean(parameters)
         self.slots = features.slots if lean else parameters.body
         self.paced = features.paced if lean else parameters.interval_bits > 1
         self.moves = features.moves if lean else {}

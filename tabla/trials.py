@@ -1,9 +1,9 @@
 """Trials: microcode that the test bench of ``tabla gen`` loads through the program port to try more of the hardware.
 
-A trial is the program of the build with other guards, signs and halves of its lane operations. Its cycles stay as they
-are, and so do its addresses, so what the machine does is as well defined as with the program of the build. The cycle
-model tells what comes out. The hardware has only what the program of the build uses, so every trial has the same
-features.
+A trial is the program of the build with other guards, signs and halves of its lane operations, and with loops on other
+levels. Its cycles stay as they are, and so do its addresses, so what the machine does is as well defined as with the
+program of the build. The cycle model tells what comes out. The hardware has only what the program of the build uses, so
+every trial asks for the same hardware.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from tabla.hw.features import Features, features_of
+from tabla.hw.features import Features, features_of, hardware_of
+from tabla.other_loops import other_loops
 from tabla.program.image import Image
 from tabla.program.layout import WordLayout, operation_layout, strand_layout
 from tabla.sim.machine import BeatRows, RunResult
@@ -42,13 +43,14 @@ def trials(
     `begun` is the cycle model of `image` with the models loaded, after a run. Each run has the same `samples`, and
     takes about so many `cycles` with its dump. A large build has fewer trials.
     """
-    features, before = features_of(image), begun
+    features, hardware, before = features_of(image), hardware_of(image), begun
     for number in range(min(TRIALS, max(LEAST, EFFORT // (cycles * image.parameters.pes)))):
         chance = np.random.default_rng([seed, number])
         for attempt in range(_ATTEMPTS):
             changed = _changed(image, features, chance, share=0.5**attempt)
             if changed is None:
                 continue
+            changed = other_loops(changed, hardware, chance)
             model = CycleModel(changed)
             model.take_over(before)
             try:

@@ -35,6 +35,7 @@ _USES = {
     "scoring",
     "vectors",
     "trials",
+    "other_loops",
     "artifacts",
 }
 _EVERYTHING = {*_COMPILER, *_USES, "hw", "sim", "link", "synth", "training", "report", "examples", "_version"}
@@ -90,7 +91,9 @@ MAY: dict[str, set[str]] = {
     # vectors: the samples of the test bench that gen writes
     "vectors": {*_LOWER, "hw", "sim", "training", "stages", "runs", "trials"},
     # trials: programs beside the user's own, with which that test bench tries more of the hardware
-    "trials": {*_LOWER, "hw", "sim"},
+    "trials": {*_LOWER, "hw", "sim", "other_loops"},
+    # other_loops: such programs that do the same work
+    "other_loops": {*_LOWER, "hw"},
     "artifacts": {*_LOWER, "progress", "hw", "synth", "report", "training", "stages", "vectors"},
     "given": {"parameters", "training"},
     # cluster: the workers of Dask, for explorations and fleets

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tabla.hw.block_memories import microcode_has_blocks, roots_have_blocks
 from tabla.hw.control import sources
-from tabla.hw.features import Features
+from tabla.hw.features import Features, is_lean
 from tabla.hw.functions.interpolation import Interpolation, bent_bits, signed_bits
 from tabla.hw.lane import lane_shape
 from tabla.hw.memory import WordMemory
@@ -131,7 +131,7 @@ def _operations(image: Image, features: Features, unit: str) -> Memory:
     """Return the memory of a unit's operation words, with the bits that the sequencer reads."""
     parameters, own = image.parameters, features[unit]
     layout, form = operation_layout(unit, parameters), operation_format(unit)
-    lean = parameters.roots > 1 or parameters.model_guard > 0
+    lean = is_lean(parameters)
     names = [field.name for field in form.fields]
     names += [name for name in layout.fields if name in ("up", "wide")]
     for generator in form.generators:

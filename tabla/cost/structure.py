@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from tabla.cost.blocks import Memory, memories, output_memory
 from tabla.hw.control import sources
-from tabla.hw.features import Features, UnitFeatures
+from tabla.hw.features import Features, UnitFeatures, is_lean
 from tabla.hw.function_unit import PIPELINES
 from tabla.hw.lane import LaneShape, lane_shape
 from tabla.hw.pipeline import bits_for
@@ -220,7 +220,7 @@ def _function(table: FunctionTable, width: int, fraction: int, roots: int) -> Pa
 
 def _sequencer(image: Image, features: Features, unit: str) -> Iterator[Part]:
     parameters, own = image.parameters, features[unit]
-    lean = parameters.roots > 1 or parameters.model_guard > 0
+    lean = is_lean(parameters)
     slots = own.slots if lean else parameters.body
     paced = own.paced if lean else parameters.interval_bits > 1
     form = operation_format(unit)

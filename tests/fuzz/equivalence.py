@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
@@ -24,10 +25,10 @@ def proved_equivalent(text: str, mutant: Mutant, reset_cycles: int) -> bool:
     Nothing is assumed of the inputs, the microcode or the state, so a proof holds for every program. A proof of
     :mod:`tests.fuzz.after_reset` assumes that each reset lasts for `reset_cycles`.
     """
-    tied = _constants(text, mutant.module)
-    sound, faulty = (gates_of(each, mutant.module, tied) for each in (text, mutant.text))
-    if sound is not None and faulty is not None and same_by_induction(sound, faulty):
-        return True
+    for module in _surroundings(text, mutant.module):
+        sound, faulty = (gates_of(each, module) for each in (text, mutant.text))
+        if sound is not None and faulty is not None and same_by_induction(sound, faulty, _constants(text, module)):
+            return True
     return proved_same(text, mutant.text, reset_cycles)
 
 
@@ -39,23 +40,34 @@ def proved_same(text: str, other: str, reset_cycles: int) -> bool:
     return same_by_induction(sound, faulty) or same_after_reset(sound, faulty, reset_cycles)
 
 
-def _constants(text: str, module: str) -> tuple[tuple[str, str], ...]:
-    """Return the inputs of a module that every instance of it gives the same constant, with the constant."""
+def _surroundings(text: str, module: str) -> Iterator[str]:
+    """Yield a module, the one module that contains it, and so on, but not the top module."""
+    inside = dict[str, str]()
+    for name, body in re.findall(r"^module (\w+) (.*?)^endmodule", text, re.MULTILINE | re.DOTALL):
+        for part in set(re.findall(r"^  (\w+) \w+ \(\n", body, re.MULTILINE)):
+            inside[part] = "" if part in inside else name
+    while inside.get(module):
+        yield module
+        module = inside[module]
+
+
+def _constants(text: str, module: str) -> dict[str, int]:
+    """Return the bits of inputs of a module that every instance of it gives the same constant, with the constants."""
     instances = re.findall(rf"^  {module} \w+ \((.*?)\);", text, re.MULTILINE | re.DOTALL)
-    given = [set(re.findall(r"\.(\w+)\((\d+'[bh][0-9a-f]+)\)", ports)) for ports in instances]
-    return tuple(sorted(set.intersection(*given))) if given else ()
+    given = [set(re.findall(r"\.(\w+)\((\d+)'([bh])([0-9a-f]+)\)", ports)) for ports in instances]
+    tied = dict[str, int]()
+    for name, width, base, digits in set.intersection(*given) if given else ():
+        word = int(digits, 2 if base == "b" else 16)
+        places = range(int(width))
+        tied |= {f"{name}[{at}]" if len(places) > 1 else name: word >> at & 1 for at in places}
+    return tied
 
 
 @lru_cache(maxsize=8)
-def gates_of(text: str, module: str = "", tied: tuple[tuple[str, str], ...] = ()) -> Netlist | None:
-    """Return the gates of a design, or of a `module` of it in which inputs are `tied` to constants.
-
-    The result is None if Yosys cannot make them.
-    """
-    connected = "".join(f"delete -port w:{name}; connect -set {name} {word}; " for name, word in tied)
-    inside = f"cd {module}; {connected}cd; " if tied else ""
+def gates_of(text: str, module: str = "") -> Netlist | None:
+    """Return the gates of a design, or of a `module` of it; None if Yosys cannot make them."""
     top = f"-top {module}" if module else "-auto-top"
-    script = f"read_verilog design.v; hierarchy {top}; proc; {inside}{SIMPLIFIED}; write_blif gates.blif"
+    script = f"read_verilog design.v; hierarchy {top}; proc; {SIMPLIFIED}; write_blif gates.blif"
     with tempfile.TemporaryDirectory(prefix="tabla-gates-") as home:
         folder = Path(home)
         (folder / "design.v").write_text(text, encoding="utf-8")

@@ -8,7 +8,8 @@ must be so a cycle later, too, for all inputs and all values of the other regist
 assumed any more, and the step is tried anew. What a step leaves as it was holds in every cycle, and from it the outputs
 must be equal.
 
-Nothing is assumed of the inputs. A reset may come in any cycle and last for any number of them.
+Of the inputs only those are known that are tied to a constant. So a reset may come in any cycle, and last for any
+number of them.
 """
 
 from __future__ import annotations
@@ -26,9 +27,13 @@ Constants = dict[str, int]
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Induction:
-    """The proof for two designs, such as one and the same one with a fault. Registers of `equal` are those of both."""
+    """The proof for two designs, such as one and the same one with a fault.
+
+    Registers of `equal` are those of both. Inputs of `tied` are a constant.
+    """
 
     designs: tuple[Netlist, Netlist]
+    tied: Mapping[str, int]
     equal: set[str] = field(default_factory=set)
     constant: tuple[Constants, Constants] = field(default_factory=lambda: ({}, {}))
     gates: ComparedGates = field(default_factory=ComparedGates)
@@ -75,7 +80,8 @@ class Induction:
         """Compute all wires of both designs in a cycle in which what is assumed holds."""
         one, other = self.designs
         self.gates = gates = ComparedGates()
-        inputs, constant = [gates.free() for _ in one.inputs], self.constant
+        constant = self.constant
+        inputs = [self.tied[name] if name in self.tied else gates.free() for name in one.inputs]
         first = {name: constant[0][name] if name in constant[0] else gates.free() for name in one.registers}
         second = {
             name: constant[1][name] if name in constant[1] else first[name] if name in self.equal else gates.free()
@@ -90,6 +96,6 @@ class Induction:
         return {name: computed[wire >> 1] ^ wire & 1 for name, wire in wires.items()}
 
 
-def same_by_induction(one: Netlist, other: Netlist) -> bool:
-    """Return whether it is proved that two designs have equal outputs in every cycle."""
-    return Induction(designs=(one, other)).holds()
+def same_by_induction(one: Netlist, other: Netlist, tied: Mapping[str, int] | None = None) -> bool:
+    """Return whether it is proved that two designs have equal outputs in every cycle, with bits of inputs `tied`."""
+    return Induction(designs=(one, other), tied=tied or {}).holds()

@@ -23,15 +23,24 @@ start value of a register that is written before it is read. Which of them it is
 """
 _BENCH = """\
 The mutants are those of the Verilog of a 5-6-3 network on 4 PEs. The judge is the test bench that `gen` writes beside
-the Verilog, in Icarus Verilog. Of a mutant that it misses, Yosys tries to prove that its module does as before, with
-the inputs that are constants where the module stands, or that the whole design becomes the same netlist. Of a fault in
-the value of a register in reset, gates are compared: the design with the fault must meet the one without it after the
-reset, or when a command comes, and the outputs must be equal up to then and ever after. No proof assumes anything of
-the microcode, the inputs or the memories, but that a reset lasts as long as the manifest says. A fault in hardware that
-this program does not use counts as missed."""
+the Verilog, in Icarus Verilog. Of a mutant that it misses, gates are compared: those of its module, with the inputs
+that are the same constant wherever the module stands, and then those of the whole design. A proof begins with the
+values that registers have before the first cycle, and shows by induction that the outputs are equal in every cycle.
+Another proof is for faults in the value of a register in reset: the design with the fault must meet the one without it
+after the reset, or when a command comes, and the outputs must be equal up to then and ever after. No proof assumes
+anything of the microcode, the inputs or the memories, but that a reset lasts as long as the manifest says. A fault in
+hardware that this program does not use counts as missed.
+
+The bench was improved with this drawing in sight."""
 _ANEW = """\
-The bench was improved until it found more of the mutants above. These were drawn with another seed when it was done, so
-it was not fitted to them."""
+These were drawn with another seed. The bench was improved with this drawing in sight, too."""
+_FRESH = """\
+These were drawn with a further seed when the bench was done, so it was not fitted to them."""
+_LOGISTIC = """\
+The build is `examples/logistic.t` on 4 PEs. The bench was never improved with a look at its faults."""
+_FUNCTIONS = """\
+The build is a kernel of Tensor Comprehensions on 4 PEs: it has a function, a sum and a maximum, but no model. The bench
+was never improved with a look at its faults."""
 _HARDWARE = """\
 The judges are a few quick tests: one program on the simulated array, the tests and short proofs of the file that has
 the mutant, small programs on the simulated array, and one program in Icarus Verilog. The tests of whole programs, which
@@ -39,6 +48,9 @@ are slow, did not judge."""
 _TITLES: Mapping[str, tuple[str, str]] = {
     "bench": ("The test bench of `tabla gen`", _BENCH),
     "bench, drawn anew": ("The same test bench, other mutants", _ANEW),
+    "bench, fresh": ("The same test bench, fresh mutants", _FRESH),
+    "bench, logistic": ("The test bench of a logistic regression", _LOGISTIC),
+    "bench, functions": ("The test bench of a kernel with a function", _FUNCTIONS),
     "hw": ("The hardware, `hw/`", _HARDWARE),
     "check": ("The checker of schedules, `tabla/schedule/check/`", "The judges are the quick tests of the checker."),
 }
