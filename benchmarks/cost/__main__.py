@@ -1,7 +1,7 @@
 """The table behind the estimates of ``tabla explore``: measured, fitted and checked.
 
 python -m benchmarks.cost measure DRAW ...     synthesise designs, and keep their cells
-python -m benchmarks.cost functions            synthesise the pipelines of functions by themselves
+python -m benchmarks.cost functions              synthesise the pipelines of functions by themselves
 python -m benchmarks.cost clock DRAW ...       place and route designs too, and keep their clock rates
 python -m benchmarks.cost fit [DRAW ...]       fit tabla/cost/ecp5.json to these designs, or to those it names
 python -m benchmarks.cost check                  hold the estimates against all other designs
@@ -10,7 +10,7 @@ python -m benchmarks.cost left-out               hold each design against a fit 
 The designs are those of ``designs.py``, by the numbers of their draws; ``-1`` and ``-2`` are published problems. Clock
 rates without a draw are those of ``docs/fpga.md``, which ``make bench-fpga`` has measured.
 Measurements are kept in ``measured.json`` after each design, so a long run can be done in parts. ``--parts`` and
-``--seeds`` are the parts with their speed grades, and the seeds of each.
+``--seeds`` are the parts with their speed grades, and the seeds of each; ``--formats`` are those of the functions.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import Any
 
 from benchmarks.cost.designs import ROOT, design
 from benchmarks.cost.fit import RESOURCES, as_content, fitted, line_through, sizes_of
-from benchmarks.cost.measure import Row, clocked, measured, measured_functions
+from benchmarks.cost.measure import FUNCTIONS, Row, clocked, measured, measured_functions
 from tabla.cost.estimate import TABLE, estimate
 
 MEASURED = Path(__file__).resolve().parent / "measured.json"
@@ -73,12 +73,14 @@ def measure(asked: argparse.Namespace) -> None:
 
 
 def functions(asked: argparse.Namespace) -> None:
-    """Synthesise the pipelines of functions anew."""
-    rows, content = measured_functions(), kept()
-    content["rows"] = [*(row for row in content["rows"] if row["draw"] is not None), *rows]
-    keep(content)
-    for row in rows:
-        print(row["design"], row["taken"])
+    """Synthesise the pipelines of functions anew, those of one format after the other."""
+    for number in asked.formats.split(",") if asked.formats else FUNCTIONS:
+        rows, content = measured_functions(number), kept()
+        names = {row["design"] for row in rows}
+        content["rows"] = [*(row for row in content["rows"] if row["design"] not in names), *rows]
+        keep(content)
+        for row in rows:
+            print(row["design"], row["taken"], flush=True)
 
 
 def clock(asked: argparse.Namespace) -> None:
@@ -209,6 +211,7 @@ def main(words: list[str]) -> int:
     parser.add_argument("draws", nargs="*", type=int)
     parser.add_argument("--parts", default="85k:6")
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--formats", default="")
     asked = parser.parse_args(words)
     commands[asked.command](asked)
     return 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -28,8 +29,12 @@ from tabla.synth.yosys import Netlist, synthesise_flat
 FAMILY = "ecp5"
 Row = dict[str, Any]
 _LUTS = {"LUT4": 1, "CCU2C": 2, "TRELLIS_DPR16X4": 6}
-_FORMATS = ("q4.6", "q6.10", "q8.12")
+_KEPT = {"TRELLIS_FF": "FF", "MULT18X18D": "DSP", "DP16KD": "RAM"}
 _FUNCTIONS = ("exp", "log", "sqrt", "sin", "divide", "tanh", "sigmoid")
+_TABLES = ("exp", "log", "sin", "tanh", "sigmoid")
+FUNCTIONS = {"q4.6": _FUNCTIONS, "q6.10": _FUNCTIONS, "q8.12": _FUNCTIONS, "q6.18": _TABLES}
+"""The functions that are synthesised by themselves in a format. Formats of more than 16 fraction bits have tables of
+parabolas; functions without tables grow as they do in the formats before."""
 # The kinds of parts of `tabla.cost.structure`, by the names of the cells. The first pattern that fits counts.
 _KINDS = (
     # The sums of lanes may have the name of the wires to their tree.
@@ -93,18 +98,19 @@ def measured(draw: int) -> Row:
 class _Pipelines(wiring.Component):
     """Function pipelines side by side, so that one synthesis measures all of them."""
 
-    def __init__(self, tables: Sequence[tuple[FunctionTable, Format]]) -> None:
+    def __init__(self, tables: Sequence[FunctionTable], number: Format) -> None:
         self.tables = tables
+        self.number = number
+        width = number.width
         ports: dict[str, Any] = {}
-        for n, (_, number) in enumerate(tables):
-            width = number.width
+        for n in range(len(tables)):
             ports |= {f"in_{n}": In(width), f"by_{n}": In(width), f"out_{n}": Out(width), f"events_{n}": Out(2)}
         super().__init__(ports)
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        for n, (table, number) in enumerate(self.tables):
-            pipeline = pipeline_for(table, width=number.width, fraction=number.fraction)
+        for n, table in enumerate(self.tables):
+            pipeline = pipeline_for(table, width=self.number.width, fraction=self.number.fraction)
             m.submodules[f"pipeline_{n}"] = pipeline
             m.d.comb += [
                 pipeline.operand.eq(getattr(self, f"in_{n}")),
@@ -115,28 +121,29 @@ class _Pipelines(wiring.Component):
         return m
 
 
-def measured_functions() -> list[Row]:
-    """Return the cells of the pipelines of functions, each by itself, with their sizes."""
-    numbers = [Format.parse(text) for text in _FORMATS]
-    tables = [(function_table(name, number), number) for number in numbers for name in _FUNCTIONS]
-    netlist = synthesise_flat(verilog.convert(_Pipelines(tables), name="functions"), "functions", target(FAMILY))
-    cells = [[0, 0] for _ in tables]
+def measured_functions(name: str) -> list[Row]:
+    """Return the cells of the pipelines of functions in a format, each by itself, with their sizes and blocks."""
+    number = Format.parse(name)
+    tables = [function_table(function, number) for function in FUNCTIONS[name]]
+    text = verilog.convert(_Pipelines(tables, number), name="functions")
+    netlist = synthesise_flat(text, "functions", target(FAMILY))
+    taken = [Counter[str]() for _ in tables]
     for name, cell in netlist.parsed()["cells"].items():
         # Cells at a port bear the name of the port.
         if place := re.match(r"(?:pipeline|in|by|out|events)_(\d+)[._]", name):
-            cells[int(place[1])][0] += _LUTS.get(cell["type"], 0)
-            cells[int(place[1])][1] += cell["type"] == "TRELLIS_FF"
+            taken[int(place[1])]["LUT"] += _LUTS.get(cell["type"], 0)
+            taken[int(place[1])][_KEPT.get(cell["type"], "")] += 1
     return [
         {
             "draw": None,
             "design": f"function {table.name}, {number}",
-            "taken": {"LUT": luts, "FF": flip_flops},
-            "cells": {"function": [luts, flip_flops]},
+            "taken": {kind: counts[kind] for kind in ("LUT", "FF", "DSP", "RAM")},
+            "cells": {"function": [counts["LUT"], counts["FF"]]},
             "sizes": {
                 f"function.{name}": size for name, size in function_sizes(table, number.width, number.fraction).items()
             },
         }
-        for (table, number), (luts, flip_flops) in zip(tables, cells, strict=True)
+        for table, counts in zip(tables, taken, strict=True)
     ]
 
 

@@ -18,8 +18,8 @@ from tabla.program.image import FunctionTable, Image
 from tabla.program.layout import operation_layout, strand_layout
 from tabla.templates.instructions import operation_format
 
-_MULTIPLIER, _PIECE = 18, 17
-"""The bits of an operand of a MULT18X18D, and those of each piece into which a wider operand is divided."""
+_MULTIPLIER = 18
+"""The bits of an operand of a MULT18X18D, and those of each piece but the last into which Yosys divides a wider one."""
 _SHAPES = ((36, 512), (18, 1024), (9, 2048), (4, 4096), (2, 8192), (1, 16384))
 """Bits and words of a DP16KD with a port that writes and one that reads. A part of at most 18 bits never takes 36."""
 _RANK_WORDS, _RANK_BITS, _MOST_RANKS = 16, 4, 20
@@ -96,7 +96,7 @@ def memories(image: Image, features: Features) -> Iterator[Memory]:
     yield from _root_memories(image, features)
     for table in parameters.functions:
         if table.base:
-            yield _table(table, parameters.roots)
+            yield table_memory(table, parameters.roots)
     for unit in ("stream", *image.units):
         yield _operations(image, features, unit)
         if parameters.strand_depth[unit] > StrandFetch.AT_HAND:
@@ -169,7 +169,7 @@ def _address_bits(image: Image, features: Features, unit: str, name: str) -> int
     return None
 
 
-def _table(table: FunctionTable, roots: int) -> Memory:
+def table_memory(table: FunctionTable, roots: int) -> Memory:
     """Return the table of a function. Yosys drops the bits that are the same in all of its words."""
     # Tables of several roots hold half a unit, as `tabla.hw.functions.interpolation` says.
     half = 1 << (table.guard - 1) if roots > 1 and table.kind == "direct" and table.guard else 0
@@ -192,14 +192,18 @@ def multipliers(image: Image, features: Features) -> int:
     """Return the number of MULT18X18D of an array."""
     parameters = image.parameters
     lanes, roots = (_own_product(features, unit, parameters.width) for unit in ("lane_issue", "root_issue"))
-    for table in parameters.functions:
-        if table.base:
-            roots += _product(bent_bits(table), table.shift + 1)
-        if table.curve:
-            roots += _product(signed_bits(table.curve), min(table.shift, Interpolation.PLACE_BITS) + 1)
-        if table.kind in ("exp", "circular"):
-            roots += _product(parameters.width, table.constant.bit_length() + 1)
+    roots += sum(pieces(*bits) for table in parameters.functions for bits in function_products(table, parameters.width))
     return parameters.pes * lanes + parameters.roots * roots
+
+
+def function_products(table: FunctionTable, width: int) -> list[tuple[int, int]]:
+    """Return the bits of both factors of each product in the pipeline of a function."""
+    found = [(bent_bits(table), table.shift + 1)] if table.base else []
+    if table.curve:
+        found.append((signed_bits(table.curve), min(table.shift, Interpolation.PLACE_BITS) + 1))
+    if table.kind in ("exp", "circular"):
+        found.append((width, table.constant.bit_length() + 1))
+    return found
 
 
 def _own_product(features: Features, unit: str, width: int) -> int:
@@ -208,10 +212,15 @@ def _own_product(features: Features, unit: str, width: int) -> int:
     if not sources(form, "a", own):
         return 0
     single = {"one", "position"}.issuperset(sources(form, "b", own))
-    return _product(width, 1 if single else width)
+    return pieces(width, 1 if single else width)
 
 
-def _product(left: int, right: int) -> int:
+def pieces(left: int, right: int) -> int:
     """Return the number of MULT18X18D that multiply two signed words."""
-    pieces = [1 if bits <= _MULTIPLIER else -(-bits // _PIECE) for bits in (left, right)]
-    return pieces[0] * pieces[1]
+    return _slices(left) * _slices(right)
+
+
+def _slices(bits: int) -> int:
+    """Return the pieces of an operand that take a multiplier. A last piece of a single bit is multiplied by logic."""
+    full, last = divmod(max(bits, 2) - 1, _MULTIPLIER)
+    return full + (last > 0)

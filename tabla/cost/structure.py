@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from tabla.cost.blocks import Memory, memories, output_memory
+from tabla.cost.blocks import Memory, function_products, memories, output_memory, pieces
 from tabla.hw.control import sources
 from tabla.hw.features import Features, UnitFeatures, is_lean
 from tabla.hw.function_unit import PIPELINES
+from tabla.hw.functions.interpolation import bent_bits, signed_bits
 from tabla.hw.lane import LaneShape, lane_shape
 from tabla.hw.pipeline import bits_for
 from tabla.hw.root import joins_beside
@@ -211,7 +212,16 @@ def function_sizes(table: FunctionTable, width: int, fraction: int) -> dict[str,
     kind = "divide" if table.kind == "quotient" else table.kind
     stages = {"sqrt": (width + fraction + 3) // 2, "divide": width + fraction, "quotient": width}.get(table.kind, 0)
     assert table.kind in PIPELINES
-    return {kind: 1, f"{kind}_bits": stages * width if stages else width}
+    products = function_products(table, width)
+    bent = signed_bits(table.base) + bent_bits(table) + table.shift if table.curve else 0
+    return {
+        kind: 1,
+        f"{kind}_bits": stages * width if stages else width,
+        # The bits that are added where a product takes several multipliers.
+        "pieces": sum((left + right) * (pieces(left, right) - 1) for left, right in products),
+        # The words that wait for the bent slope of a parabola, and its sum.
+        "curve": bent,
+    }
 
 
 def _function(table: FunctionTable, width: int, fraction: int, roots: int) -> Part:
