@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from tabla.disk import alone, cure, make_folder
+from tabla.exploration.figures import sound
 from tabla.report.folder import check_writable, replaced_file
 from tabla.source import TablaError
 
@@ -95,7 +96,7 @@ class Records:
             head, *lines = self.path.read_text(encoding="utf-8").split("\n")
             first = json.loads(head)
             known = first["schema"] == SCHEMA
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             known = False
         if not known:
             raise TablaError(f"'{self.path}' holds no records of tabla explore", hint="name another folder with -o")
@@ -108,8 +109,11 @@ class Records:
         for line in lines[:-1]:
             try:
                 record = json.loads(line)
-                self.found.setdefault(record.pop("task"), record)
-            except (ValueError, KeyError, TypeError, AttributeError):
+                key = record.pop("task")
+                if not sound(key, record):
+                    raise ValueError
+                self.found.setdefault(key, record)
+            except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
                 raise TablaError(
                     f"'{self.path}' is damaged: {line[:60]!r}", hint="remove the line, or the folder, and start again"
                 ) from None

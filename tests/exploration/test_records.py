@@ -40,6 +40,40 @@ def test_the_end_does_not_depend_on_who_was_first(tmp_path: Path) -> None:
     assert [json.loads(line).get("task") for line in texts[0].splitlines()] == [None, "b", "c", "a"]
 
 
+_HEAD = '{"schema": "tabla-explore-records-1", "question": "q"}\n'
+_BUILT = {
+    "task": "build 1 q6.10 0 1 0",
+    "cycles": 3,
+    "latency": 4,
+    "resources": {"LUT": 1, "FF": 2, "DSP": 0, "RAM": 1},
+    "megahertz": {"6": 80.5, "5G": None},
+}
+DAMAGED = [
+    json.dumps(_BUILT | change)
+    for change in (
+        {"cycles": None},
+        {"cycles": "3"},
+        {"latency": float("nan")},
+        {"resources": {"LUT": 10**30}},
+        {"resources": {"other": 1}},
+        {"megahertz": [80.5]},
+        {"megahertz": {"6": "fast"}},
+        {"refused": "no"},
+        {"metric_name": 5},
+        {"task": "learn 1 q6.10 0 1 0", "metric_name": "accuracy"},
+        {"task": "learn 1 q6.10 0 1 0", "metric": 0.5},
+        {"task": "synth 1 q6.10 0 1 2 LFE5U-85F:6"},
+        {"task": ["build"]},
+    )
+]
+
+
+def test_figures_that_are_whole_are_taken(tmp_path: Path) -> None:
+    learnt = {"task": "learn 1 q6.10 0 1 0", "metric": None, "metric_name": "r2", "overflows": 1}
+    (tmp_path / NAME).write_text(_HEAD + json.dumps(_BUILT) + "\n" + json.dumps(learnt) + "\n")
+    assert set(Records.of(tmp_path, "q").found) == {_BUILT["task"], learnt["task"]}
+
+
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
@@ -48,6 +82,9 @@ def test_the_end_does_not_depend_on_who_was_first(tmp_path: Path) -> None:
         ("no JSON\n", "holds no records"),
         ('{"schema": "tabla-explore-records-1", "question": "q"}\nrubbish\n', "is damaged: 'rubbish'"),
         ('{"schema": "tabla-explore-records-1", "question": "q"}\n[1]\n', "is damaged: '.1.'"),
+        ("[" * 100_000 + "\n", "holds no records"),
+        (_HEAD + "[" * 100_000 + "\n", "is damaged"),
+        *((_HEAD + line + "\n", "is damaged") for line in DAMAGED),
     ],
 )
 def test_other_files_are_refused(tmp_path: Path, content: str, complaint: str) -> None:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import io
 import json
+import struct
 import zipfile
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
+
+from tabla.program.overlay_image import FORM
 
 MEGABYTES = 10_000_000
 _HEAD = "m = 4; model_input x[m]; model_output y; model w[m]; gradient g[m] -> w; iterator i[0:m];\n"
@@ -33,6 +37,46 @@ def _kernel(expression: str) -> bytes:
 
 def _tile(expression: str) -> bytes:
     return f"from tabla.tile import *\ndef f(I):\n    return {expression}\n".encode()
+
+
+def _onnx(location: str = "", extent: int = 2) -> bytes:
+    """Return a model of one product, whose weights lie in a file, or claim an extent."""
+    from onnx import TensorProto, helper
+
+    weights = TensorProto(name="w", data_type=TensorProto.FLOAT, dims=[extent, 1])
+    if location:
+        weights.data_location = TensorProto.EXTERNAL
+        weights.external_data.add(key="location", value=location)
+    else:
+        weights.raw_data = bytes(8)
+    ends = [helper.make_tensor_value_info(each, TensorProto.FLOAT, [1, n]) for each, n in (("x", 2), ("y", 1))]
+    node = helper.make_node("MatMul", ["x", "w"], ["y"])
+    graph = helper.make_graph([node], "g", ends[:1], ends[1:], [weights])
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+    made.ir_version = 8
+    data: bytes = made.SerializeToString()
+    return data
+
+
+def _graphs(depth: int) -> bytes:
+    """Return a model whose graph has a node with an attribute that is a graph, and so on."""
+
+    def field(number: int, held: bytes) -> bytes:
+        size, length = len(held), b""
+        while size > 127:
+            size, length = size >> 7, length + bytes([size & 127 | 128])
+        return bytes([number << 3 | 2]) + length + bytes([size]) + held
+
+    graph = b""
+    for _ in range(depth):
+        graph = field(1, field(5, field(6, graph)))
+    return field(7, graph)
+
+
+def _image(extent: int) -> bytes:
+    """Return the head of an image that claims so many sections."""
+    head = struct.pack("<8sIIII", b"tablaimg", FORM, 0, extent, 28)
+    return head + struct.pack("<I", zlib.crc32(head))
 
 
 def _doubled(first: str, step: str, last: str) -> bytes:
@@ -130,6 +174,17 @@ ATTACKS: dict[str, Attack] = {
     "manifest depth": _attack("manifest", lambda: b"[" * 1_000_000, "has no manifests of tabla gen"),
     "manifest digits": _attack("manifest", lambda: _DIGITS.encode(), "has no manifests of tabla gen"),
     "image depth": _attack("image", lambda: b"[" * 1_000_000, "image.json' is damaged"),
+    "onnx above": _attack("onnx", lambda: _onnx("../../../etc/passwd"), "cannot read the external data"),
+    "onnx absolute": _attack("onnx", lambda: _onnx("/etc/passwd"), "cannot read the external data"),
+    "onnx device": _attack("onnx", lambda: _onnx("/dev/zero"), "cannot read the external data"),
+    "onnx extent": _attack("onnx", lambda: _onnx(extent=10**12), "is not a valid ONNX model"),
+    "onnx depth": _attack("onnx", lambda: _graphs(10_000), "is not a valid ONNX model"),
+    "onnx zeros": _attack("onnx", lambda: bytes(MEGABYTES), "is not a valid ONNX model"),
+    "overlay depth": _attack("overlay", lambda: b"[" * 1_000_000, "is damaged"),
+    "overlay digits": _attack("overlay", lambda: _DIGITS.encode(), "is damaged"),
+    "overlay image sections": _attack("overlay image", lambda: _image(2**32 - 1), "is not an image"),
+    "exploration depth": _attack("exploration", lambda: b"[" * 1_000_000 + b"\n", "holds no records"),
+    "exploration digits": _attack("exploration", lambda: _DIGITS.encode() + b"\n", "holds no records"),
     "record depth": _attack("record", lambda: b"[" * 1_000_000, "a broken entry"),
     "record class": _attack(
         "record",

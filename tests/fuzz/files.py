@@ -124,7 +124,7 @@ def _folder() -> Path:
     return home / "out"
 
 
-def _changed_json(value: Any, chance: Random) -> Any:
+def changed_json(value: Any, chance: Random) -> Any:
     """Return JSON with one part changed: taken out, doubled, or another value in its place."""
     strange: tuple[Any, ...] = (
         *(None, True, 0, -1, 1, 2**31, 2**64, 10**40, 1e308, 0.5, float("nan"), float("inf"), "", "x", "../../x", []),
@@ -140,7 +140,7 @@ def _changed_json(value: Any, chance: Random) -> Any:
             case 1:
                 return {**value, chance.choice(list(value)): value[key]}
             case _:
-                return {**value, key: _changed_json(value[key], chance)}
+                return {**value, key: changed_json(value[key], chance)}
     at = chance.randrange(len(value))
     match chance.randrange(8):
         case 0:
@@ -148,10 +148,10 @@ def _changed_json(value: Any, chance: Random) -> Any:
         case 1:
             return [*value[:at], value[at], *value[at:]]
         case _:
-            return [*value[:at], _changed_json(value[at], chance), *value[at + 1 :]]
+            return [*value[:at], changed_json(value[at], chance), *value[at + 1 :]]
 
 
-def _jsons(text: str) -> Callable[[Random], bytes]:
+def jsons(text: str) -> Callable[[Random], bytes]:
     whole = json.loads(text)
 
     def draw(chance: Random) -> bytes:
@@ -159,7 +159,7 @@ def _jsons(text: str) -> Callable[[Random], bytes]:
             return mutated_bytes(text.encode(), chance)
         made = whole
         for _ in range(chance.choice((1, 1, 2, 4))):
-            made = _changed_json(made, chance)
+            made = changed_json(made, chance)
         return json.dumps(made).encode()
 
     return draw
@@ -168,7 +168,7 @@ def _jsons(text: str) -> Callable[[Random], bytes]:
 def stored(name: str) -> tuple[Callable[[Random], bytes], Callable[[bytes], None]]:
     """Return what draws another content for a file of an output folder, and what reads the folder with it."""
     original = (_folder() / name).read_bytes()
-    draw = _jsons(original.decode()) if name.endswith(".json") else (lambda chance: mutated_bytes(original, chance))
+    draw = jsons(original.decode()) if name.endswith(".json") else (lambda chance: mutated_bytes(original, chance))
 
     def read(data: bytes) -> None:
         with tempfile.TemporaryDirectory(prefix="tabla-fuzz-") as home:
@@ -188,7 +188,7 @@ def _record() -> str:
 
 def record(chance: Random) -> bytes:
     """Draw the text of a kept schedule with parts changed."""
-    return _jsons(_record())(chance)
+    return jsons(_record())(chance)
 
 
 def read_record(data: bytes) -> None:

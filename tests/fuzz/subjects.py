@@ -16,7 +16,7 @@ from tabla.lang.tablegen import run as run_tablegen
 from tabla.lang.tc import parse
 from tabla.options import Options
 from tabla.source import Source
-from tests.fuzz import files, imported
+from tests.fuzz import files, imported, overlay_files
 from tests.fuzz.mutations import mutated_text
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -111,9 +111,12 @@ def _functions(texts: Sequence[str]) -> list[str]:
     return found
 
 
+def _pair(name: str, both: tuple[Callable[[Random], bytes], Callable[[bytes], None]]) -> Subject:
+    return Subject(name=name, draw=both[0], read=both[1])
+
+
 def _stored(name: str, file: str) -> Subject:
-    draw, read = files.stored(file)
-    return Subject(name=name, draw=draw, read=read)
+    return _pair(name, files.stored(file))
 
 
 _PREPROCESSED = (
@@ -140,6 +143,9 @@ SUBJECTS: dict[str, Callable[[], Subject]] = {
     "image": lambda: _stored("image", "program/image.json"),
     "layout": lambda: _stored("layout", "line.layout.npz"),
     "record": lambda: Subject(name="record", draw=files.record, read=files.read_record),
+    "overlay": lambda: _pair("overlay", overlay_files.overlay()),
+    "overlay image": lambda: _pair("overlay image", overlay_files.image()),
+    "exploration": lambda: _pair("exploration", overlay_files.exploration()),
     "board": lambda: Subject(name="board", draw=files.answers, read=files.read_answers),
 }
 """A function that makes each subject, by its name."""
