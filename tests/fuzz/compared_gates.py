@@ -12,8 +12,8 @@ from tests.fuzz.gates import FALSE, Gates
 
 _PATTERNS = 256
 """The random values of each gate."""
-_SECONDS = 60.0
-"""How long the solver may take in all. Gates that it has not compared by then count as unequal."""
+SOLVER_SECONDS = 60.0
+"""How long the solver may take in all steps of a proof. Gates that it has not compared by then count as unequal."""
 _CANDIDATES = 4
 """With how many gates of the same random values a gate is compared."""
 
@@ -23,8 +23,10 @@ class ComparedGates(Gates):
     for all inputs.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, seconds: float = SOLVER_SECONDS) -> None:
         super().__init__()
+        self.seconds = seconds
+        """How long the solver may still take."""
         self.merges = False
         self._chance = random.Random(1)
         self._every = (1 << _PATTERNS) - 1
@@ -33,7 +35,6 @@ class ComparedGates(Gates):
         self._alike: dict[int, list[int]] = {0: [FALSE]}
         self._solver: Any = z3.SolverFor("QF_FD")
         self._terms: dict[int, Any] = {0: z3.BoolVal(False)}
-        self._left = _SECONDS
 
     def free(self) -> int:
         """Return the literal of a new input."""
@@ -73,14 +74,14 @@ class ComparedGates(Gates):
         return value ^ self._every if literal & 1 else value
 
     def _proved_equal(self, one: int, other: int) -> bool:
-        if self._left <= 0:
+        if self.seconds <= 0:
             return False
         began = time.monotonic()
         differ = z3.Bool(f"differ{one}_{other}")
         self._solver.add(differ == z3.Xor(self._term(one), self._term(other)))
-        self._solver.set("timeout", int(1000 * self._left) + 1)
+        self._solver.set("timeout", int(1000 * self.seconds) + 1)
         found = self._solver.check(differ)
-        self._left -= time.monotonic() - began
+        self.seconds -= time.monotonic() - began
         return bool(found == z3.unsat)
 
     def _term(self, literal: int) -> Any:

@@ -14,10 +14,10 @@ number of them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from tests.fuzz.compared_gates import ComparedGates
+from tests.fuzz.compared_gates import SOLVER_SECONDS, ComparedGates
 from tests.fuzz.gates import FALSE, TRUE, Netlist
 
 _VALUES = {"0": FALSE, "1": TRUE}
@@ -36,6 +36,7 @@ class Induction:
     tied: Mapping[str, int]
     equal: set[str] = field(default_factory=set)
     constant: tuple[Constants, Constants] = field(default_factory=lambda: ({}, {}))
+    seconds: float = SOLVER_SECONDS
     gates: ComparedGates = field(default_factory=ComparedGates)
     wires: tuple[list[int], list[int]] = field(default_factory=lambda: ([], []))
     """The literals of all wires of each design."""
@@ -46,10 +47,21 @@ class Induction:
         if one.inputs != other.inputs or one.outputs.keys() != other.outputs.keys():
             return False
         self._base()
-        while self._step(solves=False) or self._step(solves=True):
-            pass
+        while self._step(solves=False) or (self._outputs(self._may_be_equal) and self._step(solves=True)):
+            if not self._outputs(self._may_be_equal) or self.seconds <= 0:
+                return False
+        return self._outputs(self._equal)
+
+    def _outputs(self, same: Callable[[int, int], bool]) -> bool:
+        """Return whether all pairs of outputs are the same. If not, they are not with less assumed either."""
         seen, shown = (self._literals(side, design.outputs) for side, design in enumerate(self.designs))
-        return all(self.gates.equal(seen[name], shown[name]) for name in seen)
+        return all(same(seen[name], shown[name]) for name in seen)
+
+    def _may_be_equal(self, one: int, other: int) -> bool:
+        return self.gates.may_be_equal(one, other)
+
+    def _equal(self, one: int, other: int) -> bool:
+        return self.gates.equal(one, other)
 
     def _base(self) -> None:
         """Find what is equal and what has its initial value before the first cycle."""
@@ -65,9 +77,10 @@ class Induction:
         """
         self._compute(solves=solves)
         one, other = (self._literals(side, design.registers) for side, design in enumerate(self.designs))
-        same = self.gates.equal if solves else self.gates.may_be_equal
+        same = self._equal if solves else self._may_be_equal
         apart = {name for name in self.equal if not same(one[name], other[name])}
         self.equal -= apart
+        self.seconds = self.gates.seconds
         lost = bool(apart)
         for constant, after in zip(self.constant, (one, other), strict=True):
             changed = [name for name, value in constant.items() if after[name] != value]
@@ -79,7 +92,7 @@ class Induction:
     def _compute(self, *, solves: bool) -> None:
         """Compute all wires of both designs in a cycle in which what is assumed holds."""
         one, other = self.designs
-        self.gates = gates = ComparedGates()
+        self.gates = gates = ComparedGates(self.seconds)
         constant = self.constant
         inputs = [self.tied[name] if name in self.tied else gates.free() for name in one.inputs]
         first = {name: constant[0][name] if name in constant[0] else gates.free() for name in one.registers}
