@@ -7,8 +7,9 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from io import FileIO
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from tabla.disk import alone, cure, make_folder
 from tabla.exploration.figures import sound
@@ -59,10 +60,12 @@ class Records:
                 self._made = [self.path] if self.path.parent.is_dir() else [self.path, self.path.parent]
                 make_folder(self.path.parent)
                 self._write_all([])
-            with alone(self.path), self.path.open("r+b") as file:
+            # Without a buffer, which would write again, when it is closed, what a full disk has refused.
+            with alone(self.path), self.path.open("r+b", buffering=0) as file:
                 _drop_half_a_line(file)
-                file.write(_line(key, figures).encode())
-                file.flush()
+                line = _line(key, figures).encode()
+                while line:
+                    line = line[file.write(line) :]
                 os.fsync(file.fileno())
 
     def finish(self, keys: Iterable[str]) -> None:
@@ -119,7 +122,7 @@ class Records:
                 ) from None
 
 
-def _drop_half_a_line(file: IO[bytes]) -> None:
+def _drop_half_a_line(file: FileIO) -> None:
     """Go to the end of a file's last whole line, and remove what follows it: another process was killed meanwhile."""
     end = file.seek(0, os.SEEK_END)
     whole = end

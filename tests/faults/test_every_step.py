@@ -97,7 +97,7 @@ def told(said: str, home: Home, code: int) -> None:
     """Check the error of a disk: what was refused, where, and what the user can do."""
     lines = said.splitlines()
     assert lines[0].startswith("error: ") and os.strerror(code) in lines[0], said
-    names = {part for name in home.writer.outputs for part in (str(home.place / name), str((home.place / name).parent))}
+    names = {str(part) for name in home.finals() for part in (Path(name), *Path(name).parents)}
     assert any(f"'{name}'" in lines[0] for name in names), said
     assert lines[1].startswith("hint: ") and "Traceback" not in said, said
     assert code != errno.ENOSPC or "free some space" in lines[1], said

@@ -39,6 +39,20 @@ def _tile(expression: str) -> bytes:
     return f"from tabla.tile import *\ndef f(I):\n    return {expression}\n".encode()
 
 
+def _far(factor: int) -> bytes:
+    """Return a kernel of Tile that reads at a multiple of its index."""
+    lines = (
+        "from tabla.tile import *",
+        "def f(I):",
+        "    x, i = TensorIndexes(2)",
+        "    O = TensorOutput(3)",
+        f"    O[2 * x + i] = I[{factor} * x + i, 0]",
+        "    O.add_constraint(i < 2)",
+        "    return O",
+    )
+    return "\n".join(lines).encode()
+
+
 def _onnx(location: str = "", extent: int = 2) -> bytes:
     """Return a model of one product, whose weights lie in a file, or claim an extent."""
     from onnx import TensorProto, helper
@@ -134,6 +148,8 @@ ATTACKS: dict[str, Attack] = {
     "tile minus": _attack("tile", lambda: _tile("-" * MEGABYTES + "I"), "is something nested too deeply?"),
     "tile digits": _attack("tile", lambda: _tile(f"I + {_DIGITS}"), "Exceeds the limit (4300 digits)"),
     "tile indices": _attack("tile", lambda: _tile("TensorIndexes(10**18)"), "makes at most 1024 at once"),
+    "tile subscript": _attack("tile", lambda: _far(10**40), "the limit is 1,099,511,627,776"),
+    "tile wrapping": _attack("tile", lambda: _far(2**62), "the limit is 1,099,511,627,776"),
     "tile null": _attack("tile", lambda: _tile("I\0"), "holds no null characters"),
     "tablegen cycle": _attack("tablegen", lambda: b'include "p.td"\n', "nested more than 200 deep"),
     "tablegen tree": _attack(

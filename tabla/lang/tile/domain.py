@@ -104,16 +104,21 @@ def _ranges(contraction: Contraction) -> list[tuple[Subscript, int]]:
 def scaled_values(value: Rational, point: Mapping[str, Integers], count: int) -> tuple[Integers, int]:
     """Return integers and a scale, so that the values are exactly integers / scale."""
     scale = lcm(value.constant.denominator, *(factor.denominator for _, factor in value.factors))
-    total = np.full(count, int(value.constant * scale), dtype=np.int64)
-    for name, factor in value.factors:
-        total += int(factor * scale) * point[name]
+    constant = int(value.constant * scale)
+    terms = [(int(factor * scale), point[name]) for name, factor in value.factors]
+    largest = abs(constant) + sum(abs(factor) * int(np.abs(each).max(initial=0)) for factor, each in terms)
+    # Beyond 64 bits numpy would wrap around in silence, so these are integers of Python.
+    kind = np.dtype(np.int64 if max(largest, *(abs(factor) for factor, _ in terms), 0) < 1 << 63 else object)
+    total = np.full(count, constant, dtype=kind)
+    for factor, each in terms:
+        total += factor * each.astype(kind, copy=False)
     return total, scale
 
 
 def integers(value: Rational, point: Mapping[str, Integers], count: int) -> Integers:
     """Return the values where they are integers."""
     scaled, scale = scaled_values(value, point, count)
-    return scaled // scale
+    return (scaled // scale).astype(np.int64, copy=False)
 
 
 def check(contraction: Contraction) -> None:
