@@ -69,7 +69,7 @@ def _campaign(name: str, found: Mapping[str, Any]) -> str:
     caught = len(verdicts) - len(missed) - len(equal)
     score = f"{len(verdicts)} of {found['asked']} mutants ran, and {caught} were caught"
     if equal:
-        score += f"; {len(equal)} are proved to change nothing"
+        score += f"; {len(equal)} {'is' if len(equal) == 1 else 'are'} proved to change nothing"
     if caught + len(missed):
         score += f". That is {100 * caught / (caught + len(missed)):.0f} %{' of the others' if equal else ''}"
     parts = [f"\n## {title}\n\n{judge}\n\n**{score}.**\n"]
