@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from tabla.disk import cure, make_folder
 from tabla.report.folder import replaced_file
 from tabla.source import TablaError
 from tabla.training.arrays import npz_bytes
@@ -184,12 +185,13 @@ def write(examples: Iterable[Example], folder: Path) -> list[Path]:
     for path, content in contents.items():
         _refuse_other(path, content)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         for path, content in contents.items():
             with replaced_file(path) as fresh:
                 fresh.write_bytes(content)
     except OSError as fault:
         raise TablaError(
-            f"cannot write into '{folder}': {fault.strerror or fault}", hint="choose another folder with -o"
+            f"cannot write into '{folder}': {fault.strerror or fault}",
+            hint=cure(fault, "choose another folder with -o"),
         ) from None
     return list(contents)

@@ -82,7 +82,7 @@ MAY: dict[str, set[str]] = {
     # cost: what hardware takes, told from its image and from what hw says of its own parts
     "cost": {"templates", "program", "hw"},
     "training": {"ir", "compiled", "npz"},
-    "examples": {"report", "training"},
+    "examples": {"disk", "report", "training"},
     # the rules of single values; ir has the widths of words, mapping the levels of effort
     "parameters": {"ir", "mapping"},
     "options": {"ir", "templates", "mapping", "passes", "schedule", "parameters", "program"},
