@@ -283,7 +283,9 @@ class Root(wiring.Component):
         word = (own[guard:] & takes_result.replicate(len(own) - guard)) | functions.written | loaded[guard:]
         stored, leaving = word, word
         if guard:
-            wide = at("wide_result", of="issued")
+            # Like the result itself, this stays until the next result.
+            wide = Signal(name="result_is_wide")
+            m.d.comb += wide.eq(Mux(at("issued"), at("wide_result", of="issued"), delayed(m, wide, 1, name="was_wide")))
             takes_guard = register("takes_guard", wide & ~(self.load_memory | of_function))
             low = (own[:guard] & takes_guard.replicate(guard)) | loaded[:guard]
             stored = Cat(low, word)

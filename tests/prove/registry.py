@@ -20,6 +20,7 @@ from tests.prove.subjects import (
     quotient,
     replies,
     requests,
+    root,
     rounder,
     serial,
     stream,
@@ -29,6 +30,7 @@ from tests.prove.subjects import (
 SUBJECTS: tuple[Subject, ...] = (
     *rounder.SUBJECTS,
     *lane.SUBJECTS,
+    *root.SUBJECTS,
     *tree.SUBJECTS,
     *generator.SUBJECTS,
     *loops.SUBJECTS,
