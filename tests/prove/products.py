@@ -1,4 +1,4 @@
-"""Parts that a proof cuts out: a multiplier whose product is free, and memories whose words are free."""
+"""Parts that a proof cuts out: a multiplier whose product is free, and memories and functions whose words are free."""
 
 from __future__ import annotations
 
@@ -114,6 +114,26 @@ class WatchedRam(Elaboratable):
         else:
             with m.If(self.read.en):
                 m.d.sync += self.read.data.eq(Mux(known & ~writes, self.kept, any_word))
+        return m
+
+
+class FreeFunctions(wiring.Component):
+    """Has the ports of ``FunctionUnit``. Its value is any word in each cycle."""
+
+    def __init__(self, *, parameters: Any) -> None:
+        self.divides = True
+        width = parameters.width
+        inputs = {"code": In(4), "operand": In(signed(width)), "divisor": In(signed(width)), "writes": In(1)}
+        events = dict.fromkeys(("overflow", "domain_error"), Out(1))
+        super().__init__({**inputs, **events, "value": Out(signed(width)), "written": Out(width)})
+
+    def elaborate(self, platform: Any) -> Module:
+        m = Module()
+        wrote = Signal(name="wrote")
+        m.d.sync += wrote.eq(self.writes)
+        m.d.comb += [getattr(self, name).eq(AnySeq(getattr(self, name).shape()))
+                     for name in ("value", "overflow", "domain_error")]  # fmt: skip
+        m.d.comb += self.written.eq(Mux(wrote, self.value.as_unsigned(), 0))
         return m
 
 

@@ -13,6 +13,7 @@ from tests.prove.subjects import (
     functions,
     generator,
     groups,
+    interpolation,
     lane,
     loops,
     programs,
@@ -49,6 +50,7 @@ SUBJECTS: tuple[Subject, ...] = (
     *quotient.SUBJECTS,
     *functions.SUBJECTS,
     *exponential.SUBJECTS,
+    *interpolation.SUBJECTS,
 )
 
 

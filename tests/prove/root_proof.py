@@ -9,10 +9,8 @@ from operator import or_
 from types import MappingProxyType
 from typing import Any
 
-from amaranth.asserts import AnySeq
-from amaranth.hdl import Cat, Const, Module, Mux, Signal, signed
+from amaranth.hdl import Cat, Const, Mux, Signal, signed
 from amaranth.lib import wiring
-from amaranth.lib.wiring import In, Out
 from tabla.hw.control import MacControl
 from tabla.hw.features import Features
 from tabla.hw.function_unit import FunctionUnit
@@ -26,7 +24,7 @@ from tabla.templates.instructions import operation_format
 from tests.hw.bench import every_feature
 from tests.prove.bench import Bench, Opened
 from tests.prove.planted import exchanged
-from tests.prove.products import FreeMemory, FreeMultiplier
+from tests.prove.products import FreeFunctions, FreeMemory, FreeMultiplier
 from tests.prove.subjects.rounder import holds, whole
 from tests.sim.hand_assembler import parameters
 
@@ -37,26 +35,6 @@ SETTLED = 10
 def code(field: str, symbol: str) -> int:
     """Return the code of a symbol in a field of `root_issue`."""
     return next(f.choices for f in operation_format("root_issue").fields if f.name == field).index(symbol)
-
-
-class FreeFunctions(wiring.Component):
-    """Has the ports of ``FunctionUnit``. Its value is any word in each cycle."""
-
-    def __init__(self, *, parameters: Any) -> None:
-        self.divides = True
-        width = parameters.width
-        inputs = {"code": In(4), "operand": In(signed(width)), "divisor": In(signed(width)), "writes": In(1)}
-        events = dict.fromkeys(("overflow", "domain_error"), Out(1))
-        super().__init__({**inputs, **events, "value": Out(signed(width)), "written": Out(width)})
-
-    def elaborate(self, platform: Any) -> Module:
-        m = Module()
-        wrote = Signal(name="wrote")
-        m.d.sync += wrote.eq(self.writes)
-        m.d.comb += [getattr(self, name).eq(AnySeq(getattr(self, name).shape()))
-                     for name in ("value", "overflow", "domain_error")]  # fmt: skip
-        m.d.comb += self.written.eq(Mux(wrote, self.value.as_unsigned(), 0))
-        return m
 
 
 class RootProof:
@@ -365,8 +343,8 @@ class RootProof:
         word = b.seen(Mux(source, self.value, self.result).as_unsigned(), "word_to_write")
         loads, load_word = then["load_memory"], then["load_word"]
         self._claim_copies(write, then, Mux(loads, load_word[guard:], word), loads | write["to_memory"])
-        b.claim("update", root.update == (write["to_memory"] & self.after(self.writes["model"], 1, "write_model_field")),
-                after=2)  # fmt: skip
+        models = write["to_memory"] & self.after(self.writes["model"], 1, "write_model_field")
+        b.claim("update", root.update == models, after=2)
         leaves = b.register(write["to_output"], "past_to_output")
         b.claim("output_valid", root.output_valid == leaves, after=3)
         leaving = word

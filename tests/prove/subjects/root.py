@@ -63,7 +63,18 @@ SHAPES: tuple[tuple[str, str, tuple[int, ...], dict[str, Any], Any], ...] = (
         },
         WIDE,
     ),
-    ("one of several roots, 8 bits", "", (0, 6, 10, 1), {"sizes": SEVERAL_SIZES}, SEVERAL),
+    (
+        "one of several roots, 8 bits",
+        ", of which operations have two; no extremes",
+        (0, 6, 10, 1),
+        {
+            "sizes": SEVERAL_SIZES,
+            "values": {"shift": ("1", "3"), "post": ("none", "<", ">=")},
+            "addend_shifts": frozenset({1, 3}),
+            "result_shifts": frozenset({1, 3}),
+        },
+        SEVERAL,
+    ),
     (
         "one of several roots, tree beside the sum, 8 bits",
         ", results of shift 6, nothing is added to the tree's word",
