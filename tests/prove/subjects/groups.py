@@ -243,7 +243,7 @@ SUBJECTS = tuple(
         bounds="any beats; `take`, `flush` and `clear` at any time; resets at any time",
         build=partial(groups, bus_bits=bus_bits, width=width, stream_words=stream_words),
         depth=2,
-        speed=Speed.QUICK,
+        speed=Speed.TEST if width == 12 else Speed.QUICK,
         mutants=planted,
         search=10,
     )

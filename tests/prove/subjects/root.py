@@ -101,7 +101,7 @@ SUBJECTS = tuple(
         bounds=f"8 bits, shifts {', '.join(map(str, shifts))}{also}; products, words of memories and values are free",
         build=partial(root, shifts=shifts, **changes),
         depth=11,
-        speed=Speed.QUICK,
+        speed=Speed.LONG if name in ("root, 8 bits", "root with guard bits, 8 bits") else Speed.QUICK,
         mutants=planted,
         search=11,
     )
