@@ -45,6 +45,7 @@ def unchanged_by_errors(estimator: BaseEstimator) -> Iterator[None]:
 
 
 def _in_python(text: str) -> str:
+    text = re.sub("^'(x|y)' takes", lambda name: {"x": "X", "y": "y"}[name[1]] + " takes", text)
     text = re.sub("^((?:with )?the learning rate)", r"learning_rate_init: \1", text)
     named = text.replace("--learning-rate", "learning_rate_init")
     return re.sub(r"--([a-z]+(?:-[a-z]+)*)", lambda option: option[1].replace("-", "_"), named)

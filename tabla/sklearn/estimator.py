@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Self
@@ -9,6 +10,7 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, check_random_state
 
 from tabla.driver import Build
@@ -18,7 +20,7 @@ from tabla.report.bus import MEGAHERTZ
 from tabla.runs import shapes_of
 from tabla.simulation import EVALUATION, check_installed, checked_engine
 from tabla.sklearn.checks import check_seed, checked_data, positive, unchanged_by_errors, value_errors
-from tabla.sklearn.learning import Samples, begun, decisions, learned
+from tabla.sklearn.learning import Samples, begun, begun_words, decisions, learned
 from tabla.sklearn.program import DECAY, DECISION, Program
 from tabla.sklearn.scaling import MOST_DECAY, Penalty, Scaling, power_below
 from tabla.source import TablaValueError
@@ -91,6 +93,7 @@ class FixedPointEstimator(BaseEstimator):
             inputs, labels = self._first_labels(X, y)
             self._start(inputs, labels)
             self._learn(inputs, labels, self.max_iter)
+            self._warn_of_nothing()
         return self
 
     def _partial_fit(self, X: ArrayLike, y: ArrayLike) -> Self:
@@ -104,6 +107,8 @@ class FixedPointEstimator(BaseEstimator):
             if first:
                 self._start(inputs, labels)
             self._learn(inputs, labels, 1)
+            if first:
+                self._warn_of_nothing()
         return self
 
     @property
@@ -308,6 +313,18 @@ class FixedPointEstimator(BaseEstimator):
         self.overflows_ = course.overflows
         self.models_ = self._learned.models
         self._publish(self.models_)
+
+    def _warn_of_nothing(self) -> None:
+        """Warn if no step has changed a model although samples were decided wrongly."""
+        recipe = self._learned.recipe
+        first = begun_words(recipe, self._initial)
+        if any(self.loss_curve_) and all(np.array_equal(first[n], words) for n, words in self._learned.words.items()):
+            warnings.warn(
+                f"nothing was learnt: every update is 0 or smaller than half a unit of {recipe.format};"
+                " use a format with more fraction bits, a larger learning_rate_init, or larger inputs",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
 
     def _decided(self, X: ArrayLike) -> Reals:
         """Return the decision values of inputs, [samples, outputs]."""

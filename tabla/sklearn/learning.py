@@ -21,6 +21,8 @@ from tabla.training.measure import without_updates
 
 Reals = NDArray[np.float64]
 Words = NDArray[np.int64]
+Initial = Callable[[Mapping[str, tuple[int, ...]]], Mapping[str, Reals]]
+"""Makes the models of given shapes to start from."""
 _ROOM = 2
 """A chosen format holds inputs so many times as large as those of `fit`, because later inputs may be larger."""
 _FITS = 20
@@ -73,13 +75,7 @@ class Course:
     overflows: int
 
 
-def begun(
-    program: Program,
-    options: Options,
-    samples: Samples,
-    initial: Callable[[Mapping[str, tuple[int, ...]]], Mapping[str, Reals]],
-    epochs: int,
-) -> Learned:
+def begun(program: Program, options: Options, samples: Samples, initial: Initial, epochs: int) -> Learned:
     """Return the models to start from, in the number format that `options` ask for.
 
     `initial` makes the models of given shapes. A format that is left to the data fits `epochs` epochs of the samples.
@@ -95,7 +91,7 @@ def begun(
         found = survey(wide.lowered, steps_of(wide, whole), models, count=count, epochs=epochs, part=roomy, plan=plan)
         options, _ = chosen_by(program, options, found)
     else:
-        models = initial(shapes_of(program(options).lowered, "model"))
+        _ = program(options).lowered  # a format that does not hold the program is refused before the models are made
     recipe = Recipe(
         program=program,
         format=str(options.chosen_format()),
@@ -103,7 +99,13 @@ def begun(
         minibatch=options.minibatch,
         pes=options.chosen_template().pes,
     )
-    return Learned(recipe=recipe, words=words_of(recipe.build(), models))
+    return Learned(recipe=recipe, words=begun_words(recipe, initial))
+
+
+def begun_words(recipe: Recipe, initial: Initial) -> dict[str, Words]:
+    """Return the words that learning starts from."""
+    build = recipe.build()
+    return words_of(build, initial(shapes_of(build.lowered, "model")))
 
 
 def learned(before: Learned, samples: Samples, *, epochs: int, engine: str = EVALUATION) -> tuple[Learned, Course]:
@@ -170,7 +172,7 @@ def saturated(recipe: Recipe, values: Reals, name: str) -> Reals:
     held = np.clip(values, lowest, highest)
     outside = int(np.count_nonzero(np.abs(held - values) > 0.5 / number.one))
     if outside:
-        what = {INPUT: "X", LABEL: "y"}.get(name, name)
+        what = {INPUT: "X", LABEL: "y", DECAY: "the penalty"}[name]
         warnings.warn(
             f"{outside} values of {what} are outside of the range of {recipe.format} and saturate;"
             f" the largest one is {np.abs(values).max() / highest:.3g} times as large as the format holds",

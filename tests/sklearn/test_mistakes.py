@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
 
 import tabla
 import tabla.sklearn
@@ -128,3 +130,34 @@ def test_inputs_beyond_float64_saturate() -> None:
     model = LinearRegression(max_iter=2).fit(X, Y)
     with pytest.warns(UserWarning, match="3 values of X are outside of the range"):
         assert np.isfinite(model.predict([[1.7e308] * 3])).all()
+
+
+@pytest.mark.parametrize("name", tabla.sklearn.__all__)
+def test_a_format_in_which_nothing_is_learnt_is_told(name: str) -> None:
+    """The words of all models are still those of the start."""
+    made = getattr(tabla.sklearn, name)
+    with pytest.warns(ConvergenceWarning, match=r"nothing was learnt: .* smaller than half a unit of q16\.0"):
+        made(max_iter=2, format="q16.0").fit(X, CLASSES)
+    classes = {} if isinstance(made(), RegressorMixin) else {"classes": [0, 1]}
+    with pytest.warns(ConvergenceWarning, match="nothing was learnt"):
+        made(format="q16.0").partial_fit(X, CLASSES, **classes)
+
+
+def test_inputs_that_are_too_small_to_learn_from_are_told() -> None:
+    with pytest.warns(ConvergenceWarning, match="or larger inputs"):
+        Ridge(max_iter=2, standardise=False, fit_intercept=False).fit(X * 1e-6, Y)
+
+
+def test_labels_that_are_right_from_the_start_are_no_fault() -> None:
+    """Nothing is learnt, because nothing is to be learnt."""
+    assert not LinearRegression(max_iter=2).fit(X, np.full(40, 7.0)).models_["w"].any()
+
+
+def test_inputs_that_no_format_holds_are_named() -> None:
+    with pytest.raises(tabla.TablaError, match=r"X takes values up to .* which no format of 16 bits holds"):
+        LinearSVC(max_iter=2, standardise=False).fit(X * 1e6, CLASSES)
+
+
+def test_penalties_out_of_range_are_named() -> None:
+    with pytest.warns(UserWarning, match=r"values of the penalty are outside of the range of q4\.4 and saturate"):
+        Ridge(1000, max_iter=1, format="q4.4").fit(X, Y)
