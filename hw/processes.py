@@ -101,9 +101,9 @@ def _register(module: Module, cell: Cell, processes: dict[str, int], uses: Count
     wire, next_value = cell.ports["Q"][0].wire, cell.ports["D"]
     start = module.wires[wire].attributes.get("init", "").partition("'")[2]
     fed = next_value[0].wire
-    number = processes.get(fed, -1)
+    number = processes.get(fed)
     whole = len(next_value) == 1 and next_value[0].width == module.wires[fed].width if fed else False
-    if number < 0 or not whole or uses[fed] != 1:
+    if number is None or not whole or uses[fed] != 1:
         return Register(wire, cell.ports["CLK"], start, next_value)
     items = simplified(module.processes[number])
     reset: Spec = ()

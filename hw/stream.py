@@ -176,8 +176,9 @@ class Stream(wiring.Component):
             self._stored(m, words, taken, fields["wide"])
         else:
             m.d.sync += [self.words[k].eq(word) for k, word in enumerate(words)]
-        for k in range(self.blocks):
-            m.d.sync += self.block[k].eq(everyone | (fields.get("block", 0) == k))
+        # Without operations there is no block, and no beat is taken.
+        for k in range(self.blocks) if "block" in fields else ():
+            m.d.sync += self.block[k].eq(everyone | (fields["block"] == k))
         m.d.sync += [getattr(self, name).eq(fields[name] & taken) for name in self.targets]
 
     def _stored(self, m: Module, words: Sequence[Any], taken: Any, wide: Any) -> None:

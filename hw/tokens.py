@@ -42,10 +42,10 @@ class TokenDelay(wiring.Component):
     CHAIN = 64
 
     def __init__(
-        self, *, delays: tuple[int, int] = (0, 0), periods: tuple[int, int] = (1, 1), held: HeldDelays | None = None
+        self, *, delays: tuple[int, ...] = (), periods: tuple[int, ...] = (), held: HeldDelays | None = None
     ) -> None:
         self.delays = delays
-        self.waits: tuple[Any, Any] = held.waits if held else (delays[0] + 2, delays[1] + 2)
+        self.waits: tuple[Any, ...] = held.waits if held else tuple(delay + 2 for delay in delays)
         self.longest = held.longest if held else max(delays)
         self.chains = held is None and self.longest <= self.CHAIN
         self.in_flight = held.tokens if held else tokens_on_the_way(delays, periods)
@@ -114,6 +114,6 @@ class TokenDelay(wiring.Component):
             m.d.sync += [waiting.eq(0), filled.eq(0), read.addr.eq(0), write.addr.eq(0)]
 
 
-def tokens_on_the_way(delays: tuple[int, int], periods: tuple[int, int]) -> int:
+def tokens_on_the_way(delays: tuple[int, ...], periods: tuple[int, ...]) -> int:
     """Return how many tokens, the periods apart, may be on their way at a time."""
     return max((delay + 2) // max(1, period) + 2 for delay, period in zip(delays, periods, strict=True))

@@ -42,6 +42,8 @@ class StreamOutput(wiring.Component):
 
     def __init__(self, *, shape: BusShape, sizes: UnitSizes | None = None) -> None:
         self.shape, self.sizes = shape, sizes or UnitSizes.of(shape)
+        # A beat of the bus has places for so many groups. A group is the words that come in a cycle.
+        self.groups = shape.containers // shape.output_group
         super().__init__(
             {
                 "start": In(1),
@@ -64,9 +66,8 @@ class StreamOutput(wiring.Component):
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        # A place holds a group: the words that come in a cycle.
         shape, group = self.shape, self.shape.output_group
-        count = shape.containers // group
+        count = self.groups
         places = [Signal(group * shape.container, name=f"place_{k}", reset_less=True) for k in range(count)]
         sent = Signal(shape.bus_bits, reset_less=True)
         filled = Signal(range(count + 1))
@@ -142,7 +143,7 @@ class StreamOutput(wiring.Component):
     def _keep(self, filled: Any) -> Any:
         """Return TKEEP of a beat with so many groups. A beat without any is a whole beat of zeros."""
         group = self.shape.output_group
-        part, count = group * self.shape.container // 8, self.shape.containers // group
+        part, count = group * self.shape.container // 8, self.groups
         kept = [((filled > k) | (filled == 0)).replicate(part) for k in range(count)]
         return Cat(*kept) if count > 1 else Const(-1, part)
 

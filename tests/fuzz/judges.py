@@ -1,4 +1,8 @@
-"""Which tests judge a fault: one quick program, the tests and proofs of the file that has it, then the whole array."""
+"""Which tests judge a fault: one quick program, the tests and proofs of the file that has it, then the whole array.
+
+A fault that all of these miss is judged by further tests of its folder. Those of ports and prices come first among
+them, because they are the quickest.
+"""
 
 from __future__ import annotations
 
@@ -109,25 +113,79 @@ _TEXT = frozenset(
     f"hw/{name}.py"
     for name in ("emit", "expressions", "module_text", "names", "netlist", "operators", "places", "processes")
 )
+
+
+def _bills(*designs: str) -> tuple[str, ...]:
+    return tuple(f"{PRICES}[{design}]" for design in designs)
+
+
+PRICES = "tests/hw/test_bill.py::test_ports_and_prices_are_those_that_were_looked_at"
+_SEVERAL = (
+    *("roots-and-guards", "linear", "roots-and-extremes", "sequencers", "guards-at-the-root", "random"),
+    *("functions", "overlay"),
+)
+_ARRAYS = (
+    *_bills(*_SEVERAL),
+    *("tests/hw/test_features.py", "tests/hw/test_guards.py", "tests/hw/test_memory_and_tree.py"),
+    *("tests/hw/test_controller.py", "tests/hw/test_accelerator.py", "tests/hw/test_sequencer.py"),
+    *(f"tests/end_to_end/{name}.py" for name in ("test_several_roots_port", "test_several_roots_lean")),
+    *("tests/end_to_end/test_sequencers.py::test_sequencers_side_by_side_in_icarus", "tests/hw/test_reset_cycles.py"),
+    *("tests/end_to_end/test_model_guard.py::test_the_verilog_learns_what_the_witness_does",),
+    *("tests/end_to_end/test_wide_output.py", "tests/end_to_end/test_overlay.py"),
+)
+_TEXTS = ("tests/hw/test_verilog_writer.py", "tests/hw/test_emit.py", "tests/hw/test_bill.py")
+_WIDER: Mapping[str, tuple[str, ...]] = {
+    "hw/board/": (
+        *_bills("board-ecp5", "board-gowin", "board-overlay"),
+        *("tests/hw/board", "tests/synth/test_board.py", "tests/link/test_simulated_board.py"),
+    ),
+    "hw/bus/text.py": ("tests/test_cli_bus.py",),
+    "hw/bus/": (
+        *_bills("axi-32", "axi-128", "axi-overlay"),
+        *("tests/hw/bus/test_commands.py", "tests/hw/bus/test_parts.py", "tests/hw/bus/test_stream_in.py"),
+        *_proofs("order of commands, 2 at work", "units of the input stream, half as wide"),
+        *_proofs("units of the input stream, twice as wide", "units of the input stream, as wide as the bus"),
+        "tests/hw/bus",
+    ),
+    "hw/controller.py": (*_bills("linear", "axi-32"), "tests/hw/test_controller.py", *_ARRAYS),
+    "hw/functions/": (*_bills("functions", "roots-and-extremes"), "tests/hw/test_function_pipelines.py"),
+    "hw/overlay/": (
+        *_bills("overlay", "axi-overlay", "board-overlay"),
+        *("tests/hw/overlay", "tests/end_to_end/test_overlay.py"),
+        *_proofs("order of commands of an overlay"),
+    ),
+    "hw/reset.py": ("tests/hw/test_reset_cycles.py",),
+    "hw/serial_out.py": _proofs("one port for 2 roots", "one port for 3 roots"),
+    "hw/tree.py": ("tests/hw/test_memory_and_tree.py", *_ARRAYS),
+}
 _CHECK = ("tests/schedule/test_residues.py", "tests/schedule/test_planted_faults.py", "tests/schedule/test_check.py")
+_CHECK_WIDER = (
+    *(f"tests/schedule/{name}.py" for name in ("test_checker_parts", "test_wide_models", "test_output_port")),
+    "tests/end_to_end/test_wide_output.py::test_schedules_that_break_the_law_of_the_port_are_refused",
+)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Judge:
-    """Tests that run one after the other, up to the first that fails, and the seconds after which they are ended."""
+    """Tests that run one after the other, up to the first that fails, and the seconds after which they are ended.
+
+    `wider` are those for faults that `tests` miss.
+    """
 
     tests: tuple[str, ...]
+    wider: tuple[str, ...] = ()
     limit: float = 3000.0
 
 
 def judge_of(file: str) -> Judge:
     """Return the tests that judge a fault in a file."""
     if not file.startswith("hw/"):
-        return Judge(tests=_CHECK)
+        return Judge(tests=_CHECK, wider=_CHECK_WIDER)
     own = next((tests for name, tests in _OWN.items() if file.startswith(name)), ())
+    wider = next((tests for name, tests in _WIDER.items() if file.startswith(name)), _ARRAYS)
     for folder, tests in _FOLDERS.items():
         if file.startswith(folder):
-            return Judge(tests=tuple(dict.fromkeys((*own, *tests))))
+            return Judge(tests=tuple(dict.fromkeys((*own, *tests))), wider=wider)
     if file in _TEXT:
-        return Judge(tests=_VERILOG)
-    return Judge(tests=(*_QUICK, *own, *_WHOLE))
+        return Judge(tests=_VERILOG, wider=_TEXTS)
+    return Judge(tests=(*_QUICK, *own, *_WHOLE), wider=wider)

@@ -18,8 +18,8 @@ texts can have, by a digest of each change, and goes on where an earlier run has
 where fewer were judged than drawn. A verdict counts as long as its change is still drawn, so none is on a line that is
 gone. [Decision 32](decisions/0032-fuzzing.md) has the reasons.
 
-A mutant that survives is a gap in these tests, or a change that makes no difference to any result, such as another
-start value of a register that is written before it is read. Which of them it is was not decided for every mutant.
+A mutant that survives is a gap in these tests, or a change that makes no difference to any result and for which there
+is no proof.
 """
 _BENCH = """\
 The mutants are those of the Verilog of a 5-6-3 network on 4 PEs. The judge is the test bench that `gen` writes beside
@@ -42,9 +42,18 @@ _FUNCTIONS = """\
 The build is a kernel of Tensor Comprehensions on 4 PEs: it has a function, a sum and a maximum, but no model. The bench
 was never improved with a look at its faults."""
 _HARDWARE = """\
-The judges are a few quick tests: one program on the simulated array, the tests and short proofs of the file that has
-the mutant, small programs on the simulated array, and one program in Icarus Verilog. The tests of whole programs, which
-are slow, did not judge."""
+The first judges are a few quick tests: one program on the simulated array, the tests and short proofs of the file that
+has the mutant, small programs on the simulated array, and one program in Icarus Verilog. What they miss is judged by
+further tests of `make test` and by proofs that concern the folder. The first of these hold the ports and the price of
+14 small designs against golden files (`tests/hw/test_bill.py`): bits of registers with and without a reset, memories
+and their attributes, multipliers, adders, comparators and shifters with their widths, and the bits that synthesis must
+keep. Such a test says nothing of the function. It sees that hardware has become wider, dearer or cheaper than it was.
+
+Of a mutant that all tests miss, the Verilog of the same designs (`tests/hw/designs.py`) is written anew. A source is a
+generator, so nothing is proved of all that it can generate: the proof is one for these designs."""
+_CHECKER = """\
+The judges are the quick tests of the checker. What they miss is judged by further quick tests of schedules."""
+PRICES = "tests/hw/test_bill.py"
 _TITLES: Mapping[str, tuple[str, str]] = {
     "bench": ("The test bench of `tabla gen`", _BENCH),
     "bench, drawn anew": ("The same test bench, other mutants", _ANEW),
@@ -52,7 +61,7 @@ _TITLES: Mapping[str, tuple[str, str]] = {
     "bench, logistic": ("The test bench of a logistic regression", _LOGISTIC),
     "bench, functions": ("The test bench of a kernel with a function", _FUNCTIONS),
     "hw": ("The hardware, `hw/`", _HARDWARE),
-    "check": ("The checker of schedules, `tabla/schedule/check/`", "The judges are the quick tests of the checker."),
+    "check": ("The checker of schedules, `tabla/schedule/check/`", _CHECKER),
 }
 
 
@@ -68,16 +77,26 @@ def _campaign(name: str, found: Mapping[str, Any]) -> str:
     missed = [v for v in verdicts if not v["caught"] and not v.get("equivalent")]
     caught = len(verdicts) - len(missed) - len(equal)
     score = f"{len(verdicts)} of {found['asked']} mutants ran, and {caught} were caught"
+    if prices := sum(v.get("by", "").startswith(PRICES) for v in verdicts if v["caught"]):
+        score += f", {prices} of them by another port or another price"
     if equal:
         score += f"; {len(equal)} {'is' if len(equal) == 1 else 'are'} proved to change nothing"
     if caught + len(missed):
         score += f". That is {100 * caught / (caught + len(missed)):.0f} %{' of the others' if equal else ''}"
     parts = [f"\n## {title}\n\n{judge}\n\n**{score}.**\n"]
     parts += _table(verdicts)
-    if missed:
-        parts.append("\nThese survive:\n\n")
-        parts += [_survivor(verdict) for verdict in sorted(missed, key=lambda v: (v["file"], v["line"]))]
+    parts += _listed("These survive", missed)
+    # The bench proves the same of the one design that it has, so it says so above.
+    for proof in sorted({v["equivalent"] for v in equal if isinstance(v["equivalent"], str)}):
+        parts += _listed(f"These have {proof}", [v for v in equal if v["equivalent"] == proof])
     return "".join(parts)
+
+
+def _listed(title: str, verdicts: list[Mapping[str, Any]]) -> list[str]:
+    if not verdicts:
+        return []
+    ordered = sorted(verdicts, key=lambda v: (v["file"], v["line"]))
+    return [f"\n{title}:\n\n", *map(_survivor, ordered)]
 
 
 def _table(verdicts: list[Mapping[str, Any]]) -> list[str]:

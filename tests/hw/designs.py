@@ -1,14 +1,14 @@
 """Small designs that together contain every component of ``hw/``, each with most of what it can be built with.
 
 Tests hold the ports and the price of these designs against a golden file. Mutation testing asks whether a change of a
-source changes any of them: ``python -m tests.hw.designs`` writes all of their netlists.
+source changes any of them: ``python -m tests.hw.designs FOLDER`` writes the Verilog of all.
 """
 
 from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -126,26 +126,23 @@ DESIGNS: Mapping[str, Callable[[], wiring.Component]] = {
 """What builds each design, by its name."""
 
 
-def texts(component: wiring.Component, name: str = "design") -> dict[str, str]:
-    """Return the netlist and the Verilog of a component, and of each that it places by name, by their names."""
+def verilog_of(component: wiring.Component, name: str = "design") -> str:
+    """Return the Verilog of a component and of all that it places by name."""
     platform, waiting, found = Emission(name), {name: component}, dict[str, str]()
     while waiting:
         module, made = waiting.popitem()
         netlist, sheets = _rtlil(made, module, platform, False)
-        verilog = _verilog(Netlist({inner.name: inner for inner in modules_of(netlist)}, sheets))
-        found |= {f"{module}.il": netlist, f"{module}.v": verilog}
-        waiting |= {n: c for n, c in platform.modules.items() if f"{n}.il" not in found}
-    return found
+        found[module] = _verilog(Netlist({inner.name: inner for inner in modules_of(netlist)}, sheets))
+        waiting |= {n: c for n, c in platform.modules.items() if n not in found}
+    return "\n".join(found[module] for module in sorted(found))
 
 
-def main(folder: Path, designs: Sequence[str]) -> None:
-    """Write the netlists and the Verilog of designs, or of all, into a folder, one folder a design."""
-    for design in designs or DESIGNS:
-        place = folder / design
-        place.mkdir(parents=True)
-        for name, text in texts(DESIGNS[design]()).items():
-            (place / name).write_text(text, encoding="utf-8")
+def main(folder: Path) -> None:
+    """Write the Verilog of all designs into a folder."""
+    folder.mkdir(parents=True)
+    for design, build in DESIGNS.items():
+        (folder / f"{design}.v").write_text(verilog_of(build()), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2:])
+    main(Path(sys.argv[1]))

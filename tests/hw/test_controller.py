@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from amaranth.back import rtlil
 from amaranth.sim import Simulator
 from hand_assembler import assemble, parameters
 from hypothesis import given, settings
@@ -27,9 +28,21 @@ class Seen:
     idle: int = 0
 
 
-def observed(image: Image, code: int, count: int, offers: list[bool], leaves: list[int], end: int) -> Seen:
-    """Play one command: a beat is offered in the cycles that `offers` says; words leave the output in `leaves`."""
-    controller = Controller(parameters=image.parameters, timing=Timing.of(image))
+def observed(
+    image: Image,
+    code: int,
+    count: int,
+    offers: list[bool],
+    leaves: list[int],
+    end: int,
+    *,
+    stop: int | None = None,
+    part: Controller | None = None,
+) -> Seen:
+    """Play one command: a beat is offered in the cycles that `offers` says; words leave the output in `leaves`. From
+    cycle `stop` on samples that have not begun are struck. `part` is the controller if it is not to be a plain one.
+    """
+    controller = part or Controller(parameters=image.parameters, timing=Timing.of(image))
     seen = Seen()
 
     async def bench(context: Any) -> None:
@@ -47,6 +60,8 @@ def observed(image: Image, code: int, count: int, offers: list[bool], leaves: li
                 seen.firsts.append(bool(context.get(controller.begins)))
             context.set(controller.taken, int(takes))
             context.set(controller.output_taken, int(cycle in leaves))
+            if stop is not None:
+                context.set(controller.stop, int(cycle >= stop))
             assert context.get(controller.restart) == (cycle == 1)
             if context.get(controller.token):
                 seen.tokens.append(cycle)
@@ -168,3 +183,53 @@ def test_a_dump_fires_count_tokens_a_period_apart_and_takes_nothing() -> None:
     assert seen.tokens == [FRONT + 1 + 11 * n for n in range(5)]
     assert not seen.beats
     assert seen.idle == seen.tokens[-1] + 4 + FRONT
+
+
+@given(
+    beats=st.integers(1, 4),
+    slots=st.integers(2, 4),
+    period=st.integers(1, 12),
+    before=st.integers(0, 6),
+    more=st.integers(1, 9),
+    offers=st.lists(st.booleans(), min_size=1, max_size=12).filter(any),
+)
+@settings(max_examples=40, deadline=None)
+def test_a_run_that_is_stopped_between_two_samples_ends_as_one_of_fewer(
+    beats: int, slots: int, period: int, before: int, more: int, offers: list[bool]
+) -> None:
+    """The samples that have come whole have their tokens in their cycles, and no beat of another one is taken."""
+    image = image_with(
+        beats=beats, slots=slots, depth=1, entry=entry_with(period=period, outputs=0, drain=17), release=20
+    )
+    wanted = expected(image, before, beats, offers, [])
+    # The stop comes in the cycle behind a sample's last beat, or before the first one.
+    stop = wanted.beats[-1] + 1 if before else FRONT
+    part = Controller(parameters=image.parameters, timing=Timing.of(image), stoppable=True)
+    end = max(wanted.idle, stop) + 40
+    seen = observed(image, RUN, before + more, lasting(offers, wanted.beats), [], end, stop=stop, part=part)
+    assert (seen.beats, seen.firsts, seen.tokens) == (wanted.beats, wanted.firsts, wanted.tokens)
+    assert seen.idle and seen.idle <= end - 20
+
+
+def lasting(offers: list[bool], beats: list[int]) -> list[bool]:
+    """The offers of a host that has nothing more to give before it stops: those up to the last beat, then some later
+    ones, which nobody may take.
+    """
+    last = beats[-1] if beats else FRONT
+    return [offers[cycle % len(offers)] if cycle <= last else cycle > last + 4 for cycle in range(400)]
+
+
+@given(offers=st.lists(st.booleans(), min_size=1, max_size=12).filter(any), samples=st.integers(0, 9))
+@settings(max_examples=20, deadline=None)
+def test_a_run_that_nobody_stops_keeps_the_recurrence(offers: list[bool], samples: int) -> None:
+    image = image_with(beats=2, slots=3, depth=1, entry=entry_with(period=7, outputs=0, drain=17), release=20)
+    wanted = expected(image, samples, 2, offers, [])
+    part = Controller(parameters=image.parameters, timing=Timing.of(image), stoppable=True)
+    assert observed(image, RUN, samples, offers, [], wanted.idle + 5, part=part) == wanted
+
+
+def test_a_controller_that_cannot_be_stopped_has_nothing_for_it() -> None:
+    image = image_with(beats=2, slots=3, depth=1, entry=entry_with(period=7, outputs=0, drain=17), release=20)
+    none = replace(image, stream_run=replace(image.stream_run, strands=0, beats=0))
+    texts = [rtlil.convert(Controller(parameters=each.parameters, timing=Timing.of(each))) for each in (image, none)]
+    assert not any("begun" in text for text in texts)

@@ -72,6 +72,15 @@ def test_tree_keeps_the_largest_or_smallest_word(leaves: int) -> None:
         assert (~shown if inverted else shown) == expected
 
 
+@pytest.mark.parametrize("leaves", [4, 5, 8, 13])
+def test_each_sum_of_two_leaves_takes_the_sense_beside_it(leaves: int) -> None:
+    """The senses are one wire in a whole array. Each pair has a register of it close by, which is its own."""
+    pairs = leaves // 2
+    inputs = [{f"words.{k}": 100 * k for k in range(leaves)} | {"inverted": 1 << pair} for pair in range(1, pairs)]
+    seen = played(Tree(leaves=leaves, width=24), inputs, more=levels(leaves))
+    assert [cycle["sum"] for cycle in seen[levels(leaves) :]] == [100 * sum(range(leaves)) + 1] * (pairs - 1)
+
+
 @pytest.mark.parametrize("leaves", [2, 3, 4])
 def test_tree_gives_nothing_where_it_is_told(leaves: int) -> None:
     chance = random.Random(leaves)

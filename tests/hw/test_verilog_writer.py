@@ -3,15 +3,17 @@
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from amaranth._toolchain.yosys import find_yosys
 from amaranth.back import rtlil
-from amaranth.hdl import Array, Cat, Module, Mux, Signal, signed
+from amaranth.hdl import Array, Cat, Const, Instance, Module, Mux, Signal, signed
 from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In, Out
+from tabla.hw.emit import component_verilog
 from tabla.hw.module_text import ModuleText
 from tabla.hw.netlist import Bits, modules_of
 from tabla.hw.netlist import Module as Modules
@@ -150,3 +152,28 @@ def test_operations_of_different_widths_are_not_merged() -> None:
     logic = {"$whole": product, "$low": product, "$again": product, "named": product}
     kept, same = merged(logic, {"$whole": 8, "$low": 4, "$again": 8, "named": 8})
     assert list(kept) == ["$whole", "$low", "named"] and same == {"$again": "$whole"}
+
+
+class Placed(wiring.Component):
+    """A module that is placed by name, with a parameter of each kind.
+
+    Members
+    -------
+    a : In(4), o : Out(4)
+    """
+
+    def __init__(self) -> None:
+        super().__init__({"a": In(4), "o": Out(4)})
+
+    def elaborate(self, platform: Any) -> Module:
+        m = Module()
+        given = {"p_NUMBER": 12, "p_WORD": Const(5, 4), "p_TEXT": "high", "a_keep": 1, "a_place": Const(2, 3)}
+        m.submodules.block = Instance("block", **given, i_a=self.a, o_o=self.o)
+        return m
+
+
+def test_the_text_is_the_one_that_was_read(golden: Callable[[str, str], None]) -> None:
+    """The Verilog is there to be read: where brackets, `begin` and names of wires stand is a matter of taste, and the
+    golden file shows it for each operator, each kind of choice and each kind of parameter.
+    """
+    golden("hw/everything.v", component_verilog(Everything(), "everything") + component_verilog(Placed(), "placed"))

@@ -8,7 +8,7 @@ from tabla.ir.graph import Affine, Extreme, Graph, Linear, Read
 from tests.ir.examples import Builder, at, product
 
 
-def _constrained(graph: Graph, position: int, *constraints: Affine) -> Graph:
+def constrained(graph: Graph, position: int, *constraints: Affine) -> Graph:
     statements = list(graph.statements)
     statements[position] = replace(statements[position], constraints=constraints)
     return replace(graph, statements=tuple(statements))
@@ -31,7 +31,7 @@ def padded(size: int = 5, channels: int = 2, filters: int = 4) -> Graph:
     b.let("m", "dab", Extreme(op="max", operands=(tap,), reduce=("k", "l")), "kl", d=filters, **box)
     graph = b.graph("padded", {}, (("m", "m"), ("y", "y")))
     for position in (0, 1):
-        graph = _constrained(graph, position, *window, *upper)
+        graph = constrained(graph, position, *window, *upper)
     return graph
 
 
@@ -49,5 +49,5 @@ def triangle(size: int = 6) -> Graph:
     b.let("r", "j", Linear(terms=(product(at("t", "i", "j"), at("w", "i"), "i"),)), "i", i=size, j=size)
     graph = b.graph("triangle", {}, (("r", "r"), ("t", "t")))
     for position in (0, 1):
-        graph = _constrained(graph, position, Affine.of(0, i=1, j=-1))
+        graph = constrained(graph, position, Affine.of(0, i=1, j=-1))
     return graph

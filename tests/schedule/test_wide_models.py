@@ -11,6 +11,7 @@ from tabla.templates.template import template_for
 
 from tabla.backend import schedule_graph
 from tabla.ir.format import Format
+from tabla.ir.graph import Graph
 from tabla.lang.tabla import parse
 from tabla.lower.tabla import lower
 from tabla.mapping.effort import EFFORTS
@@ -31,10 +32,13 @@ gw[k][i] = e[k] * x[i] + w[k][i]; gb[k] = e[k] + b[k];
 """
 
 
+def wide_graph() -> Graph:
+    return with_model_guard(lower(parse(Source.from_text(PROGRAM)), number_format=Q4_8), 6, Q4_8)
+
+
 @cache
 def made() -> Schedule:
-    graph = with_model_guard(lower(parse(Source.from_text(PROGRAM)), number_format=Q4_8), 6, Q4_8)
-    schedule = schedule_graph(graph, template_for(4), Q4_8, EFFORTS[0])
+    schedule = schedule_graph(wide_graph(), template_for(4), Q4_8, EFFORTS[0])
     assert schedule.layout.wide_memories == {"model", "root memory"}
     return schedule
 

@@ -92,6 +92,13 @@ def test_the_pll_is_set_as_computed(build: Build) -> None:
     assert "EHXPLLL" not in top(build, ULX3S)
 
 
+@pytest.mark.parametrize("name", BUILDABLE)
+def test_pins_that_a_board_wants_high_are_high(name: str, build: Build) -> None:
+    wanted = len(board(name).high)
+    high = [line for line in top(build, name).splitlines() if line.startswith("  assign high = ")]
+    assert high == ([f"  assign high = {wanted}'b{'1' * wanted};"] if wanted else [])
+
+
 def test_the_button_and_the_lights_have_the_levels_of_the_board(build: Build) -> None:
     """The record of the board decides the levels: the same design with inverted levels is another Verilog text."""
     found = board(NANO)

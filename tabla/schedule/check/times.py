@@ -26,9 +26,10 @@ class _Times:
     """First and last cycles at which each address of a region is read and written."""
 
     def __init__(self, words: int) -> None:
+        # A word that is never read or written was so long before or after all others. Differences of both still fit.
         never, late = np.iinfo(np.int64).min // 4, np.iinfo(np.int64).max // 4
-        self.first = {kind: np.full(words, late) for kind in ("read", "write")}
-        self.last = {kind: np.full(words, never) for kind in ("read", "write")}
+        self.first = {kind: np.full(words, late, dtype=np.int64) for kind in ("read", "write")}
+        self.last = {kind: np.full(words, never, dtype=np.int64) for kind in ("read", "write")}
 
     def add(self, kind: str, at: Cycles, cycles: Cycles) -> None:
         np.minimum.at(self.first[kind], at, cycles)
@@ -108,7 +109,6 @@ def _region(schedule: Schedule, region: Region, t: _Times, zeros: frozenset[str]
     model = (tensor, spot) in schedule.mapping.updated
     place: Place | None = schedule.layout.places.get((tensor, spot))
     read, written = t.last["read"] >= 0, t.last["write"] >= 0
-    both = read & written
     role = schedule.layout.graph.tensors[tensor].role
     if role in ("input", "label") and place is not None and place.banks == ("data",) and not region.key[1]:
         refuse(written.any(), f"{name} belongs to the stream")
@@ -116,9 +116,9 @@ def _region(schedule: Schedule, region: Region, t: _Times, zeros: frozenset[str]
         refuse(bool(read.any()) and int(t.last["read"].max()) >= ready, f"{name} is read after its slot is free")
         return
     if model:
-        refuse((t.last["read"][both] >= t.first["write"][both]).any(), f"{name} is overwritten before its last read")
-        gap = t.last["write"][both] + 1 - t.first["read"][both]
-        refuse(bool(both.any()) and int(gap.max()) > schedule.period, f"{name} is not updated in time")
+        refuse((t.last["read"] >= t.first["write"]).any(), f"{name} is overwritten before its last read")
+        gap = t.last["write"] + 1 - t.first["read"]
+        refuse(int(gap.max()) > schedule.period, f"{name} is not updated in time")
         return
     loaded = tensor in zeros
     if not written.any() and (role == "constant" or (role == "model" and tensor not in schedule.graph.updates)):
@@ -126,7 +126,7 @@ def _region(schedule: Schedule, region: Region, t: _Times, zeros: frozenset[str]
     # The first words of a product's partial ones may be loaded.
     loaded |= is_scratch(spot)
     refuse((read & ~written).any() and not loaded, f"{name} is read where nothing was written")
-    refuse((t.first["read"][both] <= t.last["write"][both]).any(), f"{name} is read before it is written")
+    refuse((t.first["read"] <= t.last["write"]).any(), f"{name} is read before it is written")
     gap = np.maximum(t.last["read"], t.last["write"])[written] + 1 - t.first["write"][written]
     early = bool(gap.size) and int(gap.max()) > schedule.period
     refuse(early, f"{name} is overwritten by the next sample before its last read")
