@@ -18,16 +18,18 @@ from tabla.program.image import Image
 from tabla.program.layout import WordLayout, operation_layout, strand_layout
 from tabla.templates.instructions import operation_format
 
-_SHARES = (0.6, 0.2, 0.05)
-"""The share of the strands that is tried to be changed: less, if the hardware has no such features."""
+_TRIES = ((0.6, True), (0.6, False), (0.2, False), (0.05, False))
+"""The share of the strands that is tried to be changed, and whether other levels are spanned, too: less, if the
+hardware has no such features.
+"""
 
 
 def other_loops(image: Image, hardware: Features, chance: np.random.Generator) -> Image:
     """Return an image that does the same work on the same hardware; `image` itself if none is found."""
-    for share in _SHARES:
+    for share, spans in _TRIES:
         changed = image
         for unit in ("stream", *image.units):
-            changed = _changed(changed, unit, chance, share)
+            changed = _changed(changed, unit, chance, share, spans=spans)
         if hardware_of(changed) == hardware:
             return changed
     return image
@@ -50,7 +52,7 @@ class _Body:
         self.words = [_with(self.layout, name, word, value) for word, value in zip(self.words, values, strict=True)]
 
 
-def _changed(image: Image, unit: str, chance: np.random.Generator, share: float) -> Image:
+def _changed(image: Image, unit: str, chance: np.random.Generator, share: float, *, spans: bool) -> Image:
     """Return an image in which that share of the strands of a unit has other loops, and its bodies other addresses."""
     layout, operations = strand_layout(unit, image.parameters), list(image.operations[unit])
     strands, form = list(image.strands[unit]), operation_format(unit)
@@ -64,6 +66,8 @@ def _changed(image: Image, unit: str, chance: np.random.Generator, share: float)
                 layout=operation_layout(unit, image.parameters), generators=form.generators, words=operations[place]
             )
             word = _on_other_levels(layout, word, body, image.parameters.levels, chance)
+            if spans:
+                word = _with_other_spans(layout, word, body, image.parameters.levels, chance)
             strands[number] = _at_other_interval(layout, word, image.parameters.levels, chance)
             operations[place] = body.words
     strands, operations = _at_other_addresses(layout, strands, operations, chance)
@@ -110,6 +114,20 @@ def _outside(bound: int, inner: int, counts: list[int]) -> int | None:
     if bound != inner + 1:
         return bound
     return inner + 2 if counts[1] == 1 else inner if counts[0] == 1 else None
+
+
+def _with_other_spans(layout: WordLayout, word: int, body: _Body, levels: int, chance: np.random.Generator) -> int:
+    """Return a strand word whose sum, and whose gates, span more or fewer levels, which have one turn each."""
+    alone = [layout.fields[f"count{level}"].extract(word) == 0 for level in range(levels)]
+
+    def other(bound: int) -> int:
+        first = next((level for level in range(bound, 0, -1) if not alone[level - 1]), 0)
+        last = next((level for level in range(bound, levels) if not alone[level]), levels)
+        return int(chance.integers(first, last + 1))
+
+    if "gate" in body.layout.fields:
+        body.put("gate", [other(gate) for gate in body.get("gate")])
+    return _with(layout, "reduce", word, other(layout.fields["reduce"].extract(word)))
 
 
 def _at_other_interval(layout: WordLayout, word: int, levels: int, chance: np.random.Generator) -> int:

@@ -2,22 +2,23 @@
 
 A trial is the program of the build with other guards, signs and halves of its lane operations, and with loops on other
 levels. Its cycles stay as they are, and so do its addresses, so what the machine does is as well defined as with the
-program of the build. The cycle model tells what comes out. The hardware has only what the program of the build uses, so
-every trial asks for the same hardware.
+program of the build. The host holds back the last beat of each sample, in each trial for a cycle longer, so that
+samples become ready in other cycles before or behind a start. The cycle model tells what comes out. The hardware has
+only what the program of the build uses, so every trial asks for the same hardware.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from tabla.hw.features import Features, features_of, hardware_of
+from tabla.hw.features import Features, hardware_of
 from tabla.other_loops import other_loops
 from tabla.program.image import Image
 from tabla.program.layout import WordLayout, operation_layout, strand_layout
-from tabla.sim.machine import BeatRows, RunResult
+from tabla.sim.machine import BeatRows, RunResult, Stalls
 from tabla.sim.model.cycle_model import CycleModel
 from tabla.sim.model.faults import MachineFault
 from tabla.templates.instructions import kind_of, operation_format
@@ -28,49 +29,65 @@ LEAST = 2
 """The trials of a build, however large it is."""
 EFFORT = 100_000
 """The cycles of all trials of a build, times its PEs, on which the time of a simulator depends."""
-_ATTEMPTS = 4
+_ATTEMPTS = 6
 """How often a trial is drawn that the cycle model refuses, each time with half as many changes."""
+_STANDING = 0.3
+"""The share of the guards that move with a loop which become the same in every turn, so that they can be far away."""
 _KINDS = ("lane_issue", "lane_write", "root_issue")
 Place = tuple[str, int]
 """A unit, and the address of an operation word of it."""
 
 
-def trials(
-    image: Image, begun: CycleModel, beats: BeatRows, samples: int, seed: int, cycles: int
-) -> Iterator[tuple[Image, RunResult, list[int]]]:
-    """Yield images with other operations, what their runs give one after the other, and the words of a dump after each.
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Trial:
+    """A program to load, the pauses of the host in its run, what the run gives, and the words of a dump after it."""
+
+    image: Image = field(repr=False)
+    stalls: Stalls
+    result: RunResult
+    words: list[int] = field(repr=False)
+
+
+def trials(image: Image, begun: CycleModel, beats: BeatRows, samples: int, seed: int, cycles: int) -> Iterator[Trial]:
+    """Yield trials to run one after the other.
 
     `begun` is the cycle model of `image` with the models loaded, after a run. Each run has the same `samples`, and
     takes about so many `cycles` with its dump. A large build has fewer trials.
     """
-    features, hardware, before = features_of(image), hardware_of(image), begun
+    hardware, before = hardware_of(image), begun
     for number in range(min(TRIALS, max(LEAST, EFFORT // (cycles * image.parameters.pes)))):
-        chance = np.random.default_rng([seed, number])
+        chance, stalls = np.random.default_rng([seed, number]), _stalls(image, number)
         for attempt in range(_ATTEMPTS):
-            changed = _changed(image, features, chance, share=0.5**attempt)
+            changed = _changed(image, hardware, chance, share=0.5**attempt)
             if changed is None:
                 continue
             changed = other_loops(changed, hardware, chance)
             model = CycleModel(changed)
             model.take_over(before)
             try:
-                result = model.run(beats, samples).relative()
+                result = model.run(beats, samples, stalls).relative()
                 words = model.dump(image.dump_count)
             except MachineFault:
                 continue
             before = model
-            yield changed, result, words
+            yield Trial(image=changed, stalls=stalls, result=result, words=words)
             break
 
 
-def _changed(image: Image, features: Features, chance: np.random.Generator, share: float) -> Image | None:
+def _stalls(image: Image, cycles: int) -> Stalls:
+    """Return pauses of so many cycles before the last beat of each sample."""
+    beats = image.stream_run.beats
+    return Stalls(inputs=(*[0] * (beats - 1), cycles) if beats else ())
+
+
+def _changed(image: Image, hardware: Features, chance: np.random.Generator, share: float) -> Image | None:
     """Return an image with that share of the operations of its runs changed; None if the hardware has no such one."""
     operations = {unit: list(words) for unit, words in image.operations.items()}
     for unit, address in _run_operations(image):
         if chance.random() < share:
-            operations[unit][address] = _other(image, features, unit, operations[unit][address], chance)
+            operations[unit][address] = _other(image, hardware, unit, operations[unit][address], chance)
     changed = replace(image, operations={unit: tuple(words) for unit, words in operations.items()})
-    same = changed.operations == image.operations or features_of(changed) != features
+    same = changed.operations == image.operations or hardware_of(changed) != hardware
     return None if same else changed
 
 
@@ -85,36 +102,51 @@ def _run_operations(image: Image) -> Iterator[Place]:
                 yield unit, address
 
 
-def _other(image: Image, features: Features, unit: str, word: int, chance: np.random.Generator) -> int:
+def _other(image: Image, hardware: Features, unit: str, word: int, chance: np.random.Generator) -> int:
     """Return an operation word with other guards, another sign and another half, where the hardware has them."""
     parameters, kind = image.parameters, kind_of(unit)
     layout, form, lanes = operation_layout(unit, parameters), operation_format(unit), parameters.lanes
-    if features[unit].guarded:
+    if hardware[unit].guarded:
         most = (1 << (parameters.guard_bits - 1)) - 1
         # Most guards let some lanes through, so that a trial computes something.
-        bounds = chance.integers(lanes + 1, size=2)
-        ends = np.sort(bounds) if chance.random() < 0.8 else bounds
-        for name, end in zip(("low", "high"), ends.tolist(), strict=True):
-            # A bound that does not move is also far below or above all lanes.
-            far = _stands(layout, name, word, parameters.levels) and chance.random() < 0.2
-            bound = int(chance.choice([-most - 1, -1, most])) if far else min(most, end)
-            if not layout.fields[f"{name}.window"].extract(word):
-                word = _with(layout, f"{name}.base", word, bound)
+        drawn = chance.integers(lanes + 1, size=2)
+        low, high = np.sort(drawn).tolist() if chance.random() < 0.8 else drawn.tolist()
+        for name, bound in (("low", low), ("high", high)):
+            if layout.fields[f"{name}.window"].extract(word):
+                continue
+            deltas = [f"{name}.delta{level}" for level in range(parameters.levels)]
+            if chance.random() < _STANDING:
+                word = _with_all(layout, deltas, word, 0)
+            if not any(layout.fields[delta].extract(word) for delta in deltas):
+                bound = _beyond(bound, lanes, most, chance)
+            word = _with(layout, f"{name}.base", word, min(most, bound))
     if kind != "lane_write":
         if layout.fields["post"].extract(word) == form.code("post", "none"):
             word = _with(layout, "negate", word, int(chance.integers(0, 2)))
     if kind == "lane_issue":
-        used = sorted(form.code("half", choice) for choice in features[unit].values["half"])
+        used = sorted(form.code("half", choice) for choice in hardware[unit].values["half"])
         word = _with(layout, "half", word, int(chance.choice(used)))
     return word
 
 
-def _stands(layout: WordLayout, guard: str, word: int, levels: int) -> bool:
-    """Return whether a guard is the same in every turn of every loop."""
-    names = [f"{guard}.window", *(f"{guard}.delta{level}" for level in range(levels))]
-    return not any(layout.fields[name].extract(word) for name in names)
+def _beyond(bound: int, lanes: int, most: int, chance: np.random.Generator) -> int:
+    """Return a bound that divides the lanes in the same way, as far below or above all of them as a word reaches.
+
+    One in ten is far away wherever it was.
+    """
+    if chance.random() < 0.1:
+        bound = int(chance.choice([0, lanes]))
+    if bound == 0:
+        return int(chance.integers(-most - 1, 1))
+    return int(chance.integers(lanes, max(lanes, most) + 1)) if bound == lanes else bound
 
 
 def _with(layout: WordLayout, name: str, word: int, value: int) -> int:
     field = layout.fields[name]
     return word & ~field.insert(-1) | field.insert(value)
+
+
+def _with_all(layout: WordLayout, names: list[str], word: int, value: int) -> int:
+    for name in names:
+        word = _with(layout, name, word, value)
+    return word

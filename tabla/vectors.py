@@ -153,26 +153,27 @@ def _predicted(image: Image, host: Host, series: Sequence[_Played]) -> Iterator[
 def _trials(
     image: Image, host: Host, played: _Played, check: Sequence[Sequence[int]], cycles: int
 ) -> Iterator[dict[str, Any]]:
-    """Yield trials: the words of the program port that differ from the program, by memory and address, and what the
-    cycle model says of a run and of the words of models in a dump, which `check` gives by position. The models are
-    those that the run before has left. A trial takes about so many `cycles`.
+    """Yield trials: the words of the program port that differ from the program, by memory and address, the pauses of
+    the host, and what the cycle model says of a run and of the words of models in a dump, which `check` gives by
+    position. The models are those that the run before has left. A trial takes about so many `cycles`.
     """
     model, beats = CycleModel(image), host.sample_beats(played.samples)
     if image.stream_load.beats:
         model.load(host.load_beats(played.models))
     model.run(beats, SAMPLES)
     own = _microcode(image)
-    for changed, result, words in trials(image, model, beats, SAMPLES, SEED, cycles):
+    for trial in trials(image, model, beats, SAMPLES, SEED, cycles):
         yield {
             "changed": [
                 [memory, address, f"{word:x}"]
-                for memory, (before, after) in enumerate(zip(own, _microcode(changed), strict=True))
+                for memory, (before, after) in enumerate(zip(own, _microcode(trial.image), strict=True))
                 for address, (old, word) in enumerate(zip(before, after, strict=True))
                 if old != word
             ],
-            "seen": {name: getattr(result, name) for name in EVENTS},
-            "counters": list(astuple(result.counters)),
-            "check": [[position, words[position]] for position, _ in check],
+            "pauses": trial.stalls.inputs,
+            "seen": {name: getattr(trial.result, name) for name in EVENTS},
+            "counters": list(astuple(trial.result.counters)),
+            "check": [[position, trial.words[position]] for position, _ in check],
         }
 
 

@@ -110,7 +110,7 @@ class Accelerator:
             words[memory][address] = int(word, 16)
         await self.ports.write_program(words)
         count, each = GOLDEN["samples"], GOLDEN["sample_beats"]
-        compare(await self.play(RUN, count, GOLDEN["run"], each, len(GOLDEN["outputs"])), case)
+        compare(await self.play(RUN, count, GOLDEN["run"], each, len(GOLDEN["outputs"]), case["pauses"]), case)
         if GOLDEN["dump_count"]:
             seen = await self.play(DUMP, GOLDEN["dump_count"], outputs=GOLDEN["dump_words"])
             for position, word in case["check"]:

@@ -5,13 +5,14 @@ come to differ. Out of reset, equal states have equal outputs and become equal s
 states that differ alone. It does so in one of two ways.
 
 1. *The copies meet.* Within `LONGEST` cycles after a reset all registers have become equal, whatever the inputs are.
-2. *A command mends.* From a reset to the first command only the registers of a set *differing* can differ, and many
-   registers keep the value that they have in reset. Within `LONGEST` cycles of the command all have become equal.
+2. *A command mends.* From a reset to the first command only some registers can differ, and many keep their value. The
+   command comes in one of the first `SETTLING` cycles, in a state that can be reached then, or later, in any state in
+   which the registers have the values that they keep. Within `LONGEST` cycles all have become equal.
 
-The outputs are equal all the time, and a further reset on the way leads to states from which the proof has begun.
-Nothing is assumed of inputs, microcode, memories and time, but that a reset lasts as many cycles as the manifest of
-the design asks for. The registers that can differ, and those that keep their value, are found as a fixed point: more
-and fewer of them until the steps hold.
+The outputs are equal all the time, and a further reset, before the copies have met or after that, leads to states from
+which the proof has begun. Nothing is assumed of inputs, microcode, memories and time, but that a reset lasts as many
+cycles as the manifest of the design asks for. The registers that can differ, and those that keep their value, are found
+as a fixed point: more and fewer of them until the steps hold.
 """
 
 from __future__ import annotations
@@ -24,27 +25,65 @@ from tests.fuzz.gates import FALSE, TRUE, Gates, Netlist
 RESET, COMMAND = "rst", "command_valid"
 LONGEST = 16
 """The most cycles in which all registers must have become equal."""
+SETTLING = 8
+"""The cycles after a reset in which states are followed one by one. Sequencers fetch their first strands in them."""
 _MOST_DIFFERING = 1500
 """The most registers, each of one bit, that may differ. A proof with more is given up."""
 Pair = tuple[list[int], list[int]]
-"""The literals of all registers, or of all wires, of both copies."""
+"""The literals of all registers of both copies."""
+
+
+class _OutputsDifferError(Exception):
+    """Outputs may differ, or too many registers, so there is no proof."""
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class _Known:
+    """What is known of pairs of states: the registers that can differ, and the values that registers have, in either
+    copy. Registers are numbers from 0.
+    """
+
+    differing: set[int]
+    kept: tuple[dict[int, int], dict[int, int]]
+
+    @classmethod
+    def of(cls, states: Pair) -> _Known:
+        """Return what is known of these states."""
+        first, second = (
+            {number: literal for number, literal in enumerate(side) if literal in (FALSE, TRUE)} for side in states
+        )
+        return cls(differing=_unequal(states), kept=(first, second))
+
+    def widened(self, states: Pair) -> bool:
+        """Let it hold for these states, too. Return whether it did not yet."""
+        more = _unequal(states) - self.differing
+        self.differing |= more
+        grown = bool(more)
+        for kept, side in zip(self.kept, states, strict=True):
+            for number in [number for number, value in kept.items() if side[number] != value]:
+                del kept[number]
+                grown = True
+        return grown
+
+    def states(self, gates: Gates, count: int) -> Pair:
+        """Return any pair of states of `count` registers of which this is so."""
+        one, other = self.kept
+        first = [one[number] if number in one else gates.free() for number in range(count)]
+        second = [
+            other[number] if number in other else gates.free() if number in self.differing else literal
+            for number, literal in enumerate(first)
+        ]
+        return first, second
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class AfterReset:
-    """The proof for a design and the same design with a fault. Registers are numbers from 0.
-
-    Those of `ever` can differ at any time, those of `differing` after a reset. `kept` has the values that registers
-    have after a reset, in either copy.
-    """
+    """The proof for a design and the same design with a fault."""
 
     sound: Netlist
     faulty: Netlist
     reset_cycles: int
     gates: Gates = field(default_factory=Gates)
-    ever: set[int] = field(default_factory=set)
-    differing: set[int] = field(default_factory=set)
-    kept: tuple[dict[int, int], dict[int, int]] = field(default_factory=lambda: ({}, {}))
 
     def holds(self) -> bool:
         """Return whether it is proved that the outputs are always equal."""
@@ -52,116 +91,104 @@ class AfterReset:
             return False
         if self.sound.initial != self.faulty.initial or not {RESET, COMMAND} <= set(self.sound.inputs):
             return False
-        if not self._equal_states_stay_equal():
+        try:
+            after = self._next(self._same(), rst=FALSE)
+            return not _unequal(after) and (self._holds_by(self._meet_at_once) or self._holds_by(self._meet_by_command))
+        except _OutputsDifferError:
             return False
-        return self._holds_by(self._meets_after_reset) or self._holds_by(self._meets_after_command)
 
-    def _holds_by(self, way: Callable[[], bool]) -> bool:
-        """Return whether a proof of one way holds, wherever a reset comes."""
-        self.ever.clear()
-        before = -1
-        while before < len(self.ever) <= _MOST_DIFFERING:
-            before = len(self.ever)
-            if not self._reset() or not way():
-                return False
-            if len(self.ever) == before:
-                return True
-        return False
-
-    def _equal_states_stay_equal(self) -> bool:
-        same = [self.gates.free() for _ in self.sound.registers]
-        return not self._unequal(self._next((same, same), rst=FALSE)) and self._same_outputs((same, same))
-
-    def _reset(self) -> bool:
-        """Find what differs after a reset from any pair of states that only differs in `ever`, and what is kept.
-
-        Return whether the outputs are equal in all of its cycles.
-        """
-        any_state = [self.gates.free() for _ in self.sound.registers]
-        states = any_state, [self.gates.free() if n in self.ever else w for n, w in enumerate(any_state)]
-        for _ in range(self.reset_cycles):
-            states = self._next(states, rst=TRUE)
-            self.differing = self._unequal(states)
-            self.ever |= self.differing
-            if len(self.ever) > _MOST_DIFFERING or not self._same_outputs(states):
-                return False
-        for kept, side in zip(self.kept, states, strict=True):
-            kept.clear()
-            kept.update({number: literal for number, literal in enumerate(side) if literal in (FALSE, TRUE)})
+    def _holds_by(self, way: Callable[[_Known], list[Pair] | None]) -> bool:
+        """Return whether the copies meet after a reset. `way` gives the states in which they have not met yet."""
+        try:
+            known = _Known.of(self._reset(self._same(), self.reset_cycles))
+            grown = True
+            while grown:
+                # A reset may last longer.
+                self._close(known, rst=TRUE)
+                apart = way(known)
+                if apart is None:
+                    return False
+                # A reset may come before the copies have met.
+                begun = [self._next(states, rst=TRUE) for states in apart]
+                any_begun = _Known.of(begun[0])
+                for states in begun[1:]:
+                    any_begun.widened(states)
+                grown = known.widened(self._reset(self._any(any_begun), self.reset_cycles - 1))
+        except _OutputsDifferError:
+            return False
         return True
 
-    def _meets_after_reset(self) -> bool:
-        return self._meets(lambda states: self._next(states, rst=FALSE))
+    def _meet_at_once(self, known: _Known) -> list[Pair] | None:
+        return self._apart(self._any(known))
 
-    def _meets_after_command(self) -> bool:
-        return self._quiet() and self._meets(lambda states: self._next(states, rst=FALSE, command=TRUE))
+    def _meet_by_command(self, known: _Known) -> list[Pair] | None:
+        """Return the states until a command comes, in any cycle, and until the copies have met after it."""
+        rest = [self._any(known)]
+        while len(rest) <= SETTLING:
+            rest.append(self._next(rest[-1], rst=FALSE, command=FALSE))
+        settled = _Known.of(rest[-1])
+        self._close(settled, rst=FALSE, command=FALSE)
+        apart = list[Pair]()
+        for states in [self._any(settled), *rest[:-1]]:
+            after = self._apart(states, command=TRUE)
+            if after is None:
+                return None
+            apart += after
+        return apart
 
-    def _meets(self, first: Callable[[Pair], Pair]) -> bool:
-        """Return whether all pairs become equal that `first` makes of a pair that only differs in `differing`."""
-        states = self._states()
-        if not self._same_outputs(states):
-            return False
+    def _apart(self, states: Pair, command: int | None = None) -> list[Pair] | None:
+        """Return these states and the ones after them until all registers are equal; None if that lasts too long."""
+        apart = [states]
         for cycle in range(LONGEST):
-            states = self._next(states, rst=FALSE) if cycle else first(states)
-            left = self._unequal(states)
-            self.ever |= left
+            after = self._next(apart[-1], rst=FALSE, command=None if cycle else command)
+            left = _unequal(after)
             if not left:
-                return True
-            if len(self.ever) > _MOST_DIFFERING or not self._same_outputs(states):
-                return False
-        return False
+                return apart
+            if len(left) > _MOST_DIFFERING:
+                return None
+            apart.append(after)
+        return None
 
-    def _quiet(self) -> bool:
-        """Find what differs and what is kept between a reset and a command."""
-        while len(self.differing) <= _MOST_DIFFERING:
-            states = self._states()
-            after = self._next(states, rst=FALSE, command=FALSE)
-            more = self._unequal(after) - self.differing
-            lost = [
-                {number for number, value in kept.items() if side[number] != value}
-                for kept, side in zip(self.kept, after, strict=True)
-            ]
-            if not more and not any(lost):
-                self.ever |= self.differing
-                return True
-            self.differing |= more
-            for kept, numbers in zip(self.kept, lost, strict=True):
-                for number in numbers:
-                    del kept[number]
-        return False
+    def _close(self, known: _Known, *, rst: int, command: int | None = None) -> None:
+        """Let something be known of all states that can follow, too."""
+        while known.widened(self._next(self._any(known), rst=rst, command=command)):
+            if len(known.differing) > _MOST_DIFFERING:
+                raise _OutputsDifferError
 
-    def _states(self) -> Pair:
-        """Return any pair of states that differs in `differing` only, and in which the registers of `kept` are kept."""
-        one, other = self.kept
-        first = [one.get(number, self.gates.free()) for number in range(len(self.sound.registers))]
-        second = [
-            other.get(number, self.gates.free() if number in self.differing else literal)
-            for number, literal in enumerate(first)
-        ]
-        return first, second
+    def _same(self) -> Pair:
+        same = [self.gates.free() for _ in self.sound.registers]
+        return same, same
 
-    def _wires(self, states: Pair, inputs: list[int]) -> Pair:
-        first, second = states
-        return self.gates.computed(self.sound, inputs, first), self.gates.computed(self.faulty, inputs, second)
+    def _any(self, known: _Known) -> Pair:
+        return known.states(self.gates, len(self.sound.registers))
+
+    def _reset(self, states: Pair, cycles: int) -> Pair:
+        for _ in range(cycles):
+            states = self._next(states, rst=TRUE)
+        return states
 
     def _next(self, states: Pair, *, rst: int, command: int | None = None) -> Pair:
-        """Return the pair of states a cycle later. Inputs that are not given may have any value."""
+        """Return the pair of states a cycle later. Outputs must be equal in this one.
+
+        Inputs that are not given may have any value.
+        """
         given = {RESET: rst} | ({} if command is None else {COMMAND: command})
-        first, second = self._wires(states, [given.get(name, self.gates.free()) for name in self.sound.inputs])
+        inputs = [given.get(name, self.gates.free()) for name in self.sound.inputs]
+        first, second = (
+            self.gates.computed(design, inputs, side)
+            for design, side in zip((self.sound, self.faulty), states, strict=True)
+        )
+        outputs = zip(self.sound.outputs.values(), self.faulty.outputs.values(), strict=True)
+        if any(first[one >> 1] ^ one & 1 != second[other >> 1] ^ other & 1 for one, other in outputs):
+            raise _OutputsDifferError
         return (
             [first[wire >> 1] ^ wire & 1 for wire in self.sound.registers.values()],
             [second[wire >> 1] ^ wire & 1 for wire in self.faulty.registers.values()],
         )
 
-    def _unequal(self, states: Pair) -> set[int]:
-        return {n for n, (one, other) in enumerate(zip(*states, strict=True)) if one != other}
 
-    def _same_outputs(self, states: Pair) -> bool:
-        first, second = self._wires(states, [self.gates.free() for _ in self.sound.inputs])
-        return all(
-            first[one >> 1] ^ one & 1 == second[other >> 1] ^ other & 1
-            for one, other in zip(self.sound.outputs.values(), self.faulty.outputs.values(), strict=True)
-        )
+def _unequal(states: Pair) -> set[int]:
+    return {number for number, (one, other) in enumerate(zip(*states, strict=True)) if one != other}
 
 
 def same_after_reset(sound: Netlist, faulty: Netlist, reset_cycles: int) -> bool:
