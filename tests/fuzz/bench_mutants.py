@@ -85,7 +85,8 @@ class Drawing:
 DRAWINGS: Mapping[str, Drawing] = {
     "bench": Drawing(made=network, count=48, seed=1),
     "bench, drawn anew": Drawing(made=network, count=24, seed=2),
-    "bench, fresh": Drawing(made=network, count=48, seed=4),
+    "bench, third": Drawing(made=network, count=48, seed=4),
+    "bench, fresh": Drawing(made=network, count=48, seed=6),
     "bench, logistic": Drawing(made=logistic, count=12, seed=1),
     "bench, functions": Drawing(made=functions, count=12, seed=1),
 }

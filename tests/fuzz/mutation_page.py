@@ -34,8 +34,14 @@ hardware that this program does not use counts as missed.
 The bench was improved with this drawing in sight."""
 _ANEW = """\
 These were drawn with another seed. The bench was improved with this drawing in sight, too."""
+_THIRD = """\
+These were drawn with a third seed, 4. They were fresh once, and 33 of 41 were caught then. Since then the bench and the
+proofs were improved with this drawing in sight, too. Of the older drawings the bench judged those faults again that it
+had missed, but not those that it had found before."""
 _FRESH = """\
-These were drawn with a further seed when the bench was done, so it was not fitted to them."""
+These were drawn with seed 6 when the bench and the proofs were done, so neither was fitted to them. Another drawing,
+with seed 5, counts as used: it was stopped when two of its faults in guards showed what is mended now, before its other
+faults were compared, so it has no score."""
 _LOGISTIC = """\
 The build is `examples/logistic.t` on 4 PEs. The bench was never improved with a look at its faults."""
 _FUNCTIONS = """\
@@ -57,6 +63,7 @@ PRICES = "tests/hw/test_bill.py"
 _TITLES: Mapping[str, tuple[str, str]] = {
     "bench": ("The test bench of `tabla gen`", _BENCH),
     "bench, drawn anew": ("The same test bench, other mutants", _ANEW),
+    "bench, third": ("The same test bench, a third drawing", _THIRD),
     "bench, fresh": ("The same test bench, fresh mutants", _FRESH),
     "bench, logistic": ("The test bench of a logistic regression", _LOGISTIC),
     "bench, functions": ("The test bench of a kernel with a function", _FUNCTIONS),
