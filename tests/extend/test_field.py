@@ -77,8 +77,8 @@ def naming(field: str) -> set[str]:
 
 
 def test_a_field_takes_five_files_and_one_of_loop_levels_a_sixth() -> None:
-    """The gate of a sum: its record, the body that asks for it, hardware, cycle model, the checker of schedules, and the
-    trials of a test bench, which move loops to other levels.
+    """The gate of a sum: its record, the body that asks for it, hardware, cycle model, the checker of schedules, and
+    the trials of a test bench, which move loops to other levels.
     """
     assert naming("gate") == {
         "templates/machine.td",
