@@ -1,8 +1,8 @@
 """Trials: microcode that the test bench of ``tabla gen`` loads through the program port to try more of the hardware.
 
-A trial is the program of the build with other guards, signs and halves of its lane operations, and with loops on other
-levels. Its cycles stay as they are, and so do its addresses, so what the machine does is as well defined as with the
-program of the build. The host holds back the last beat of each sample, in each trial for a cycle longer, so that
+A trial is the program of the build with other guards, signs, halves and gates, and with loops on other levels. Its
+cycles stay as they are, and so do its addresses, so what the machine does is as well defined as with the program of the
+build. The host holds back the last beat of each sample, in each trial for a cycle longer, so that
 samples become ready in other cycles before or behind a start. The cycle model tells what comes out. The hardware has
 only what the program of the build uses, so every trial asks for the same hardware.
 """
@@ -103,7 +103,7 @@ def _run_operations(image: Image) -> Iterator[Place]:
 
 
 def _other(image: Image, hardware: Features, unit: str, word: int, chance: np.random.Generator) -> int:
-    """Return an operation word with other guards, another sign and another half, where the hardware has them."""
+    """Return an operation word with other guards, sign, gate and half, where the hardware has them."""
     parameters, kind = image.parameters, kind_of(unit)
     layout, form, lanes = operation_layout(unit, parameters), operation_format(unit), parameters.lanes
     if hardware[unit].guarded:
@@ -123,6 +123,10 @@ def _other(image: Image, hardware: Features, unit: str, word: int, chance: np.ra
     if kind != "lane_write":
         if layout.fields["post"].extract(word) == form.code("post", "none"):
             word = _with(layout, "negate", word, int(chance.integers(0, 2)))
+    if kind != "lane_write":
+        # A gate over more levels lets fewer products through, so nothing is read that was not read before.
+        gate = layout.fields["gate"].extract(word)
+        word = _with(layout, "gate", word, int(chance.integers(gate, parameters.levels + 1)))
     if kind == "lane_issue":
         used = sorted(form.code("half", choice) for choice in hardware[unit].values["half"])
         word = _with(layout, "half", word, int(chance.choice(used)))
@@ -130,15 +134,17 @@ def _other(image: Image, hardware: Features, unit: str, word: int, chance: np.ra
 
 
 def _beyond(bound: int, lanes: int, most: int, chance: np.random.Generator) -> int:
-    """Return a bound that divides the lanes in the same way, as far below or above all of them as a word reaches.
+    """Return a bound that divides the lanes in the same way, somewhere below or above all of them.
 
-    One in ten is far away wherever it was.
+    Distances are powers of two and their neighbours, as far as a word reaches, so each bit of a bound decides in some
+    trial. One bound in ten is below or above all lanes wherever it was.
     """
     if chance.random() < 0.1:
         bound = int(chance.choice([0, lanes]))
+    distance = (1 << int(chance.integers(0, (most + 1).bit_length()))) - int(chance.integers(0, 2))
     if bound == 0:
-        return int(chance.integers(-most - 1, 1))
-    return int(chance.integers(lanes, max(lanes, most) + 1)) if bound == lanes else bound
+        return max(-most - 1, -distance)
+    return min(max(lanes, most), lanes + distance) if bound == lanes else bound
 
 
 def _with(layout: WordLayout, name: str, word: int, value: int) -> int:

@@ -204,7 +204,7 @@ async def commands(device, counted):
 
 
 async def trials(device):
-    """The program with other guards, signs and halves, time after time on what the one before has left."""
+    """The program with other guards, signs, halves and gates, time after time on what the one before has left."""
     await device.reset()
     await device.load()
     await device.run(0, GOLDEN["samples"])

@@ -28,6 +28,8 @@ class ComparedGates(Gates):
         self.seconds = seconds
         """How long the solver may still take."""
         self.merges = False
+        self._assumed = (1 << _PATTERNS) - 1
+        """The random values for which all that is assumed holds, a bit for each."""
         self._chance = random.Random(1)
         self._every = (1 << _PATTERNS) - 1
         self._values = [0]
@@ -61,12 +63,20 @@ class ComparedGates(Gates):
         alike.append(literal ^ inverted)
         return literal
 
+    def assume_equal(self, one: int, other: int) -> None:
+        """Look from now on at those inputs only for which two literals are equal."""
+        if one != other:
+            self._assumed &= ~(self._value(one) ^ self._value(other))
+            self._solver.add(self._term(one) == self._term(other))
+
     def may_be_equal(self, one: int, other: int) -> bool:
-        """Return whether two literals have the same random values."""
-        return self._value(one) == self._value(other)
+        """Return whether two literals have the same random values, of those for which holds what is assumed."""
+        return not (self._value(one) ^ self._value(other)) & self._assumed
 
     def equal(self, one: int, other: int) -> bool:
-        """Return whether two literals are equal for all inputs; False where the solver does not know."""
+        """Return whether two literals are equal for all inputs for which holds what is assumed; False where the solver
+        does not know.
+        """
         return one == other or (self.may_be_equal(one, other) and self._proved_equal(one, other))
 
     def _value(self, literal: int) -> int:

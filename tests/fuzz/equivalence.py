@@ -13,6 +13,7 @@ from pathlib import Path
 from tests.fuzz.after_reset import same_after_reset
 from tests.fuzz.gates import SIMPLIFIED, Netlist, read_blif
 from tests.fuzz.induction import same_by_induction
+from tests.fuzz.longer_induction import same_by_longer_induction
 from tests.fuzz.verilog_mutants import Mutant
 
 _LONGEST = 900.0
@@ -27,8 +28,10 @@ def proved_equivalent(text: str, mutant: Mutant, reset_cycles: int) -> bool:
     """
     for module in _surroundings(text, mutant.module):
         sound, faulty = (gates_of(each, module) for each in (text, mutant.text))
-        if sound is not None and faulty is not None and same_by_induction(sound, faulty, _constants(text, module)):
-            return True
+        if sound is not None and faulty is not None:
+            tied = _constants(text, module)
+            if same_by_induction(sound, faulty, tied) or same_by_longer_induction(sound, faulty, tied):
+                return True
     return proved_same(text, mutant.text, reset_cycles)
 
 
