@@ -86,7 +86,8 @@ DRAWINGS: Mapping[str, Drawing] = {
     "bench": Drawing(made=network, count=48, seed=1),
     "bench, drawn anew": Drawing(made=network, count=24, seed=2),
     "bench, third": Drawing(made=network, count=48, seed=4),
-    "bench, fresh": Drawing(made=network, count=48, seed=6),
+    "bench, fourth": Drawing(made=network, count=48, seed=6),
+    "bench, fresh": Drawing(made=network, count=48, seed=8),
     "bench, logistic": Drawing(made=logistic, count=12, seed=1),
     "bench, functions": Drawing(made=functions, count=12, seed=1),
 }
