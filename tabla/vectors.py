@@ -35,6 +35,8 @@ REST = 5
 """The cycles after each command in which the test bench looks whether the machine rests."""
 THOROUGH = 4_000
 """The most cycles of a load, a run and a dump for which the test bench plays more than these three."""
+MORE, LONGEST = 20, 4_000
+"""The samples of the longest run of the test bench, and the most cycles that it may take."""
 PAUSES = Stalls(inputs=(0, 2, 0, 0, 1, 3, 0), outputs=(0, 1, 0, 3, 0, 0, 2))
 """The cycles for which the test bench holds back beats and words."""
 EVENTS = ("outputs", "starts", "first_words", "last_words", "updates", "leaves")
@@ -134,20 +136,27 @@ def _microcode(image: Image) -> list[tuple[int, ...]]:
 
 
 def _predicted(image: Image, host: Host, series: Sequence[_Played]) -> Iterator[dict[str, Any]]:
-    """Yield what the cycle model says of a load, a run and a dump: for the words of each series, without pauses of the
-    host and with them. Cycles count from the first beat, or from the first token.
+    """Yield what the cycle model says of a load and a run: for the words of each series, without pauses of the host and
+    with them, and for the first series also with more samples. Cycles count from the first beat, or from the first
+    token.
     """
-    for number, (one, pauses) in enumerate((one, pauses) for one in series for pauses in (None, PAUSES)):
-        stimulus = Stimulus(
-            load=host.load_beats(one.models), beats=host.sample_beats(one.samples), samples=SAMPLES, stalls=pauses
-        )
-        (step,) = play(CycleModel(image), stimulus)
-        yield {
-            "extremes": number // 2,
-            "pauses": number % 2,
-            "seen": {name: getattr(step.result, name) for name in EVENTS},
-            "counters": list(astuple(step.result.counters)),
-        }
+    more = min(MORE, LONGEST // image.run.period)
+    longer = [(more, Stalls())] if more > SAMPLES else []
+    for number, one in enumerate(series):
+        for samples, pauses in ((SAMPLES, Stalls()), (SAMPLES, PAUSES), *([] if number else longer)):
+            # After the last sample comes the first one again.
+            rows = host.sample_beats(one.samples)
+            beats = np.resize(rows, (samples * image.stream_run.beats, rows.shape[1]))
+            stimulus = Stimulus(load=host.load_beats(one.models), beats=beats, samples=samples, stalls=pauses)
+            (step,) = play(CycleModel(image), stimulus)
+            yield {
+                "extremes": number,
+                "samples": samples,
+                "pauses": pauses.inputs,
+                "holds": pauses.outputs,
+                "seen": {name: getattr(step.result, name) for name in EVENTS},
+                "counters": list(astuple(step.result.counters)),
+            }
 
 
 def _trials(

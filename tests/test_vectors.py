@@ -11,7 +11,7 @@ import pytest
 
 import tabla
 from tabla.cli import main
-from tabla.vectors import SAMPLES, golden
+from tabla.vectors import MORE, SAMPLES, golden
 
 ONE_BASED = "def f(float(E) T, int32(N) I) -> (O) { O(i) = T(I(i) - 1) }"
 RAMP = "def f(float(E) T, int32(N) I) -> (O) { O(i) = T(I(i) + 9*i) where i in 0:N }"
@@ -30,6 +30,17 @@ def test_positions_are_drawn_in_their_range(tmp_path: Path) -> None:
     # Each of the four words of the table is read by some sample.
     outputs = np.array(made["outputs"]).reshape(SAMPLES, 50)
     assert [len(set(row)) for row in outputs.tolist()] == [4] * SAMPLES
+
+
+def test_a_run_is_longer_where_that_takes_few_cycles(tmp_path: Path) -> None:
+    long, short = (vectors(ONE_BASED, tmp_path, sizes={"E": 4, "N": n}) for n in (3, 1000))
+    assert long is not None and short is not None
+    # The higher bits of a count of samples are used from 8 samples on.
+    assert [case["samples"] for case in long["predicted"]] == [SAMPLES, SAMPLES, MORE, SAMPLES, SAMPLES]
+    seen = long["predicted"][2]["seen"]
+    assert len(seen["starts"]) == MORE and len(seen["outputs"]) == 3 * MORE
+    assert seen["outputs"][: 3 * SAMPLES] == seen["outputs"][3 * SAMPLES : 6 * SAMPLES] == long["outputs"]
+    assert MORE not in [case["samples"] for case in short["predicted"]]
 
 
 def test_vectors_of_the_inputs_where_no_draw_is_valid(tmp_path: Path) -> None:

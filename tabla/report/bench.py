@@ -99,8 +99,10 @@ class Accelerator:
         await self.reset()
         self.series = GOLDEN["extremes"] if case["extremes"] else GOLDEN
         await self.load()
-        pauses = (INPUT_PAUSES, OUTPUT_PAUSES) if case["pauses"] else ()
-        compare(await self.run(0, self.series["samples"], *pauses), case)
+        count, each, own = case["samples"], GOLDEN["sample_beats"], self.series["samples"]
+        beats = (self.series["run"] * -(-count // own))[: count * each]
+        words = count * len(self.series["outputs"]) // own
+        compare(await self.play(RUN, count, beats, each, words, case["pauses"], case["holds"]), case)
         self.series = GOLDEN
 
     async def trial(self, case):
