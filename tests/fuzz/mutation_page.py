@@ -36,8 +36,7 @@ _ANEW = """\
 These were drawn with another seed. The bench was improved with this drawing in sight, too."""
 _THIRD = """\
 These were drawn with a third seed, 4. They were fresh once, and 33 of 41 were caught then. Since then the bench and the
-proofs were improved with this drawing in sight, too. Of the older drawings the bench judged those faults again that it
-had missed, but not those that it had found before."""
+proofs were improved with this drawing in sight, too."""
 _FOURTH = """\
 These were drawn with seed 6. They were fresh once, and 28 of 34 were caught then. Two of the six that were missed led to
 trials with other gates and nearer guards, and one to the proofs over two cycles."""
