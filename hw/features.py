@@ -225,17 +225,17 @@ def is_lean(parameters: Parameters) -> bool:
     return parameters.roots > 1 or parameters.model_guard > 0
 
 
-def _with_all_gates(unit: UnitFeatures) -> UnitFeatures:
+def _without_gates(unit: UnitFeatures) -> UnitFeatures:
     return replace(unit, values={name: found for name, found in unit.values.items() if name != "gate"})
 
 
 def hardware_of(image: Image) -> Features:
     """Return the features of an image that decide what hardware is built. Images for the same hardware have the same.
 
-    Every sequencer has all gates.
+    The values of `gate` are left out. The sequencers of the issue units can do all of them, whatever the program uses.
     """
     features = features_of(image)
-    features = replace(features, units={kind: _with_all_gates(unit) for kind, unit in features.units.items()})
+    features = replace(features, units={kind: _without_gates(unit) for kind, unit in features.units.items()})
     if is_lean(image.parameters):
         return features
     any_unit = {

@@ -93,9 +93,10 @@ def _on_other_levels(layout: WordLayout, word: int, body: _Body, levels: int, ch
     moved = [_outside(bound, inner, counts) for bound in bounds]
     most = 1 << layout.fields["count0"].width
     ways = [turn for turn in range(1, turns + 1) if turns % turn == 0 and max(turn, turns // turn) <= most]
-    if None in moved or not ways:
+    fitting = [bound for bound in moved if bound is not None and bound <= _most_levels(layout)]
+    if len(fitting) < len(moved) or not ways:
         return word
-    reduce, *gates = [bound for bound in moved if bound is not None]
+    reduce, *gates = fitting
     first = int(chance.choice(ways))
     for level, count in ((inner, first), (inner + 1, turns // first)):
         word = _with(layout, f"count{level}", word, count - 1)
@@ -116,6 +117,11 @@ def _outside(bound: int, inner: int, counts: list[int]) -> int | None:
     return inner + 2 if counts[1] == 1 else inner if counts[0] == 1 else None
 
 
+def _most_levels(layout: WordLayout) -> int:
+    """Return how many levels a sum, or a gate, can span by its field of a word."""
+    return (1 << layout.fields["reduce"].width) - 1
+
+
 def _with_other_spans(layout: WordLayout, word: int, body: _Body, levels: int, chance: np.random.Generator) -> int:
     """Return a strand word whose sum, and whose gates, span more or fewer levels, which have one turn each."""
     alone = [layout.fields[f"count{level}"].extract(word) == 0 for level in range(levels)]
@@ -123,7 +129,7 @@ def _with_other_spans(layout: WordLayout, word: int, body: _Body, levels: int, c
     def other(bound: int) -> int:
         first = next((level for level in range(bound, 0, -1) if not alone[level - 1]), 0)
         last = next((level for level in range(bound, levels) if not alone[level]), levels)
-        return int(chance.integers(first, last + 1))
+        return int(chance.integers(first, min(last, _most_levels(layout)) + 1))
 
     if "gate" in body.layout.fields:
         body.put("gate", [other(gate) for gate in body.get("gate")])

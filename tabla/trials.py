@@ -123,10 +123,10 @@ def _other(image: Image, hardware: Features, unit: str, word: int, chance: np.ra
     if kind != "lane_write":
         if layout.fields["post"].extract(word) == form.code("post", "none"):
             word = _with(layout, "negate", word, int(chance.integers(0, 2)))
-    if kind != "lane_write":
-        # A gate over more levels lets fewer products through, so nothing is read that was not read before.
-        gate = layout.fields["gate"].extract(word)
-        word = _with(layout, "gate", word, int(chance.integers(gate, parameters.levels + 1)))
+        # A gate over more levels lets fewer products through, so no operand is read that was not read before.
+        gate = layout.fields["gate"]
+        spans = range(gate.extract(word), min(parameters.levels, (1 << gate.width) - 1) + 1)
+        word = _with(layout, "gate", word, int(chance.choice(spans)))
     if kind == "lane_issue":
         used = sorted(form.code("half", choice) for choice in hardware[unit].values["half"])
         word = _with(layout, "half", word, int(chance.choice(used)))
@@ -134,10 +134,10 @@ def _other(image: Image, hardware: Features, unit: str, word: int, chance: np.ra
 
 
 def _beyond(bound: int, lanes: int, most: int, chance: np.random.Generator) -> int:
-    """Return a bound that divides the lanes in the same way, somewhere below or above all of them.
+    """Return another place for a bound that is 0 or the number of lanes: further below or above all lanes.
 
-    Distances are powers of two and their neighbours, as far as a word reaches, so each bit of a bound decides in some
-    trial. One bound in ten is below or above all lanes wherever it was.
+    The distance is a power of two, or one less, so each bit of a bound can decide. One bound in ten is replaced by 0 or
+    by the number of lanes beforehand.
     """
     if chance.random() < 0.1:
         bound = int(chance.choice([0, lanes]))

@@ -77,6 +77,7 @@ def golden(build: Stages) -> dict[str, Any] | None:
     # Every event at the ports comes within one of these times, also where a dump or a load is longer than a sample.
     patience = 4 * (schedule.latency + schedule.period + schedule.beats + len(load)) + 2 * words + 200
     once = starts[-1] + schedule.latency + len(load) + 2 * words
+    more = most_samples(border, schedule.latency)
     series = _series(build, host, played)
     return {
         "schema": "tabla-golden-1",
@@ -102,7 +103,7 @@ def golden(build: Stages) -> dict[str, Any] | None:
         "thorough": once <= THOROUGH,
         "input_pauses": PAUSES.inputs,
         "output_pauses": PAUSES.outputs,
-        "predicted": list(_predicted(image, host, (played, extreme))) if once <= THOROUGH else [],
+        "predicted": list(_predicted(image, host, (played, extreme), more)) if once <= THOROUGH else [],
         "trials": list(_trials(image, host, played, series["check"], once)) if once <= THOROUGH else [],
     }
 
@@ -135,12 +136,20 @@ def _microcode(image: Image) -> list[tuple[int, ...]]:
     return [tuple(word & ((1 << 128) - 1) if word < 0 else word for word in memory) for memory in words]
 
 
-def _predicted(image: Image, host: Host, series: Sequence[_Played]) -> Iterator[dict[str, Any]]:
-    """Yield what the cycle model says of a load and a run: for the words of each series, without pauses of the host and
-    with them, and for the first series also with more samples. Cycles count from the first beat, or from the first
-    token.
+def most_samples(border: Border, latency: int) -> int:
+    """Return how many samples, `MORE` at most, a run has that takes at most `LONGEST` cycles; 0 if even one takes more.
+
+    The last sample starts as the border says, and takes so many cycles of `latency`.
     """
-    more = min(MORE, LONGEST // image.run.period)
+    fits = (count for count in range(MORE, 0, -1) if border.tokens(count, timing())[1][-1] + latency <= LONGEST)
+    return next(fits, 0)
+
+
+def _predicted(image: Image, host: Host, series: Sequence[_Played], more: int) -> Iterator[dict[str, Any]]:
+    """Yield what the cycle model says of a load and a run, for the words of each series, without pauses of the host and
+    with them. The first series has another run of as many samples as `more` says, if they are more. Cycles count from
+    the first beat, or from the first token.
+    """
     longer = [(more, Stalls())] if more > SAMPLES else []
     for number, one in enumerate(series):
         for samples, pauses in ((SAMPLES, Stalls()), (SAMPLES, PAUSES), *([] if number else longer)):

@@ -38,21 +38,22 @@ def causes(image: Image, features: Features, luts: int) -> dict[str, float]:
     """Return what makes an array slower.
 
     The sizes are the doublings of its LUT4s above 4,000 and the bits of a word above those of a multiplier. Of the
-    others each is 0 or 1: several sequencers, words wider than a multiplier, more than two levels of loops, extremes,
-    and lanes that compute nothing, as where a program works at the root alone. Products of wide words have the longest
-    path of all, and the last three are 0 beside them.
+    others each is 0 or 1: several sequencers, words wider than a multiplier, extremes, lanes that compute nothing, as
+    where a program works at the root alone, and more than two levels of loops. The last four have a longest path each,
+    and the longest of these decides. Their order is that of their prices, so each is 0 beside one that is named before.
     """
     parameters = image.parameters
     wide = parameters.width > _MULTIPLIER
-    extremes = any(features[unit].uses("post", "extreme") for unit in ("lane_issue", "root_issue"))
+    extremes = not wide and any(features[unit].uses("post", "extreme") for unit in ("lane_issue", "root_issue"))
+    idle = not (wide or extremes) and not live(lane_shape(parameters, features))
     return {
         "doublings": math.log2(max(1.0, luts / 4000)),
         "sequencers": float(parameters.sequencers > 1),
         "wide": float(wide),
         "wide_bits": float(max(0, parameters.width - _MULTIPLIER)),
-        "levels": float(not wide and parameters.levels > _LEVELS),
-        "extremes": float(not wide and extremes),
-        "idle_lanes": float(not wide and not live(lane_shape(parameters, features))),
+        "levels": float(not (wide or extremes or idle) and parameters.levels > _LEVELS),
+        "extremes": float(extremes),
+        "idle_lanes": float(idle),
     }
 
 

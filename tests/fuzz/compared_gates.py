@@ -70,12 +70,13 @@ class ComparedGates(Gates):
             self._solver.add(self._term(one) == self._term(other))
 
     def may_be_equal(self, one: int, other: int) -> bool:
-        """Return whether two literals have the same random values, of those for which holds what is assumed."""
+        """Return whether two literals have the same values among the random ones that satisfy all assumptions."""
         return not (self._value(one) ^ self._value(other)) & self._assumed
 
     def equal(self, one: int, other: int) -> bool:
-        """Return whether two literals are equal for all inputs for which holds what is assumed; False where the solver
-        does not know.
+        """Return whether two literals are equal for all inputs that satisfy all assumptions.
+
+        Where the solver does not know, the result is False.
         """
         return one == other or (self.may_be_equal(one, other) and self._proved_equal(one, other))
 

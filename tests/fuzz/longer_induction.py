@@ -4,10 +4,11 @@ A fault can make a register differ for a cycle in which nobody looks at it. Then
 cycle to the next, because an induction over one cycle lets that register differ in all cycles.
 
 *Base.* In the first cycle the outputs are equal, and a set of registers is equal in the first cycle and in the second.
+A register without an initial value begins with one that nobody knows, and that is the same in both designs.
 
 *Step.* The registers of the set are assumed to be equal in a cycle and in the next one. Then the outputs must be equal
-in that next cycle, and the registers of the set in the one after it, for all inputs and all values of other registers.
-What does not stay equal leaves the set, and the step is tried anew.
+in that next cycle, and the registers of the set in the one after it, for all inputs and all values of other registers,
+but those that always have their initial value. What does not stay equal leaves the set, and the step is tried anew.
 """
 
 from __future__ import annotations
@@ -48,6 +49,7 @@ class LongerInduction:
     tied: Mapping[str, int]
     equal: set[str] = field(default_factory=set)
     seconds: float = SOLVER_SECONDS
+    """How long the solver may still take."""
     gates: ComparedGates = field(default_factory=ComparedGates)
 
     def holds(self) -> bool:
@@ -61,6 +63,7 @@ class LongerInduction:
         while self.equal and self.seconds > 0:
             wires = self._two_cycles(constants)
             lost = self._apart(wires)
+            self.seconds = self.gates.seconds
             if not lost:
                 return self._same_outputs(wires)
             self.equal -= lost
@@ -74,10 +77,11 @@ class LongerInduction:
         known = [{n: _VALUES[v] for n, v in design.initial.items() if v in _VALUES} for design in self.designs]
         wires = self._computed(self._first(known[0], known[1]))
         self.equal -= self._apart(wires)
-        return self._same_outputs(wires)
+        same = self._same_outputs(wires)
+        self.seconds = self.gates.seconds
+        return same
 
     def _restart(self) -> None:
-        self.seconds = self.gates.seconds
         self.gates = ComparedGates(self.seconds)
         self.gates.merges = True
 
