@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tabla.templates.template import timing
 
 import tabla
 from tabla.cli import main
-from tabla.vectors import MORE, SAMPLES, golden
+from tabla.schedule.borders import Border
+from tabla.vectors import LONGEST, MORE, SAMPLES, golden, most_samples
 
 ONE_BASED = "def f(float(E) T, int32(N) I) -> (O) { O(i) = T(I(i) - 1) }"
 RAMP = "def f(float(E) T, int32(N) I) -> (O) { O(i) = T(I(i) + 9*i) where i in 0:N }"
@@ -41,6 +43,16 @@ def test_a_run_is_longer_where_that_takes_few_cycles(tmp_path: Path) -> None:
     assert len(seen["starts"]) == MORE and len(seen["outputs"]) == 3 * MORE
     assert seen["outputs"][: 3 * SAMPLES] == seen["outputs"][3 * SAMPLES : 6 * SAMPLES] == long["outputs"]
     assert MORE not in [case["samples"] for case in short["predicted"]]
+
+
+def test_the_beats_of_the_samples_limit_the_longest_run_too() -> None:
+    quick = Border(beats=4, slots=2, release=20, period=55)
+    assert most_samples(quick, latency=100) == MORE
+    slow = Border(beats=609, slots=2, release=20, period=55)
+    count = most_samples(slow, latency=100)
+    ends = [slow.tokens(n, timing())[1][-1] + 100 for n in (count, count + 1)]
+    assert ends[0] <= LONGEST < ends[1]
+    assert most_samples(slow, latency=LONGEST) == 0
 
 
 def test_vectors_of_the_inputs_where_no_draw_is_valid(tmp_path: Path) -> None:

@@ -121,6 +121,14 @@ def test_what_makes_an_array_slower_is_found_in_its_image(draw: int) -> None:
     assert [name for name, size in found.items() if size] == expected[draw]
 
 
+def test_of_the_causes_with_a_path_of_their_own_one_counts() -> None:
+    """Attention in words of 16 bits has extremes and three levels of loops."""
+    image = design(3013).build().image
+    assert image.parameters.levels == 3
+    found = causes(image, features_of(image), ROWS[3013]["taken"]["LUT"])
+    assert [name for name, size in found.items() if size] == ["doublings", "extremes"]
+
+
 def test_every_price_is_of_a_size_that_there_is() -> None:
     # A logistic regression, a matrix product, and a gather, whose lanes have no words.
     known = {name for draw in (0, 48, 1024) for name in sizes(design(draw).build().image)}
