@@ -32,6 +32,15 @@ class Netlist:
     outputs: Mapping[str, int]
     gates: Sequence[tuple[int, int]]
 
+    def begun(self) -> dict[str, int]:
+        """Return the literal of each register that has an initial value."""
+        values = {"0": FALSE, "1": TRUE}
+        return {name: values[value] for name, value in self.initial.items() if value in values}
+
+    def begins_like(self, other: Netlist) -> set[str]:
+        """Return the registers that are equal in both designs before the first cycle."""
+        return {name for name, value in self.initial.items() if value == other.initial.get(name)}
+
 
 def read_blif(path: Path) -> Netlist:
     """Return the netlist that Yosys wrote with `write_blif`."""

@@ -18,9 +18,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from tests.fuzz.compared_gates import SOLVER_SECONDS, ComparedGates
-from tests.fuzz.gates import FALSE, TRUE, Netlist
+from tests.fuzz.gates import Netlist
 
-_VALUES = {"0": FALSE, "1": TRUE}
 Constants = dict[str, int]
 """The literal of each register that always has its initial value."""
 
@@ -66,9 +65,9 @@ class Induction:
     def _base(self) -> None:
         """Find what is equal and what has its initial value before the first cycle."""
         one, other = self.designs
-        self.equal = {name for name, value in one.initial.items() if value == other.initial.get(name)}
+        self.equal = one.begins_like(other)
         for constant, design in zip(self.constant, self.designs, strict=True):
-            constant.update({name: _VALUES[value] for name, value in design.initial.items() if value in _VALUES})
+            constant.update(design.begun())
 
     def _step(self, *, solves: bool) -> bool:
         """Take a step from what is assumed, and return whether some of it did not stay.

@@ -17,16 +17,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from tests.fuzz.compared_gates import SOLVER_SECONDS, ComparedGates
-from tests.fuzz.gates import FALSE, TRUE, Gates, Netlist
+from tests.fuzz.gates import Gates, Netlist
 
-_VALUES = {"0": FALSE, "1": TRUE}
 Registers = dict[str, int]
 """The literal of each register in some cycle."""
 
 
 def constants_of(design: Netlist, tied: Mapping[str, int]) -> Registers:
     """Return the registers that have their initial value in every cycle, with that value."""
-    kept = {name: _VALUES[value] for name, value in design.initial.items() if value in _VALUES}
+    kept = design.begun()
     while True:
         gates = Gates()
         inputs = [tied[name] if name in tied else gates.free() for name in design.inputs]
@@ -72,10 +71,9 @@ class LongerInduction:
     def _base(self) -> bool:
         """Find the set in the first two cycles, and return whether the outputs are equal in the first."""
         one, other = self.designs
-        self.equal = {name for name, value in one.initial.items() if value == other.initial.get(name)}
+        self.equal = one.begins_like(other)
         self._restart()
-        known = [{n: _VALUES[v] for n, v in design.initial.items() if v in _VALUES} for design in self.designs]
-        wires = self._computed(self._first(known[0], known[1]))
+        wires = self._computed(self._first(one.begun(), other.begun()))
         self.equal -= self._apart(wires)
         same = self._same_outputs(wires)
         self.seconds = self.gates.seconds
