@@ -14,18 +14,18 @@ from math import inf
 import networkx as nx
 
 from tabla.schedule.dependences import Dependences
-from tabla.schedule.placed import Placed, all_strands
+from tabla.schedule.period import unit_spans
+from tabla.schedule.placed import Placed
 from tabla.schedule.reservations import Reservations
-from tabla.strands.strand import by_unit
 from tabla.strands.tasks import MemoryKey
+from tabla.templates.instructions import units_of
 
 
 def binding_unit(placed: Sequence[Placed], period: int, sequencers: int) -> str | None:
     """Return a unit whose span is the period, from its first operation of a sample to its last; None without one."""
-    for unit, strands in by_unit(all_strands(placed), sequencers).items():
-        if strands and max(s.end for s in strands) - min(s.start for s in strands) == period:
-            return unit
-    return None
+    spans = unit_spans(placed, sequencers)
+    binding = (unit for unit in units_of(sequencers) if unit in spans and spans[unit][1] - spans[unit][0] == period)
+    return next(binding, None)
 
 
 def started_late(placed: Sequence[Placed], unit: str, models: frozenset[MemoryKey], sequencers: int) -> list[Placed]:

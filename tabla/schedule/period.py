@@ -13,46 +13,54 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tabla.mapping.mapping import Mapping
-from tabla.schedule.placed import Placed, all_strands
+from tabla.schedule.placed import Placed
 from tabla.strands.layout import Layout
-from tabla.strands.strand import by_unit
-from tabla.strands.tasks import LATE, NEVER, MemoryKey
+from tabla.strands.tasks import LATE, NEVER, Footprint, MemoryKey
 from tabla.templates.template import timing
+
+# The start of each row of _Touches before any word is touched.
+_UNTOUCHED: NDArray[np.int64] = np.array([[LATE], [NEVER], [LATE], [NEVER]], dtype=np.int64)
 
 
 class _Touches:
-    """The first and last cycles in which each word of a place is read and written."""
+    """The first and last cycles in which each word of a place is read and written.
+
+    A word that is never touched has a first cycle above LATE // 2, and a last one below NEVER // 2.
+    """
 
     def __init__(self, words: int) -> None:
-        self.read_first: NDArray[np.int64] = np.full(words, LATE, dtype=np.int64)
-        self.read_last: NDArray[np.int64] = np.full(words, NEVER, dtype=np.int64)
-        self.write_first: NDArray[np.int64] = np.full(words, LATE, dtype=np.int64)
-        self.write_last: NDArray[np.int64] = np.full(words, NEVER, dtype=np.int64)
+        cycles = np.empty((4, words), dtype=np.int64)
+        cycles[:] = _UNTOUCHED
+        self.read_first, self.read_last, self.write_first, self.write_last = cycles
 
 
 def touches(placed: Iterable[Placed]) -> dict[MemoryKey, _Touches]:
     """Collect when placed tasks touch the words of each place; forwarded operands touch nothing."""
     found: dict[MemoryKey, _Touches] = {}
+
+    def at(footprint: Footprint) -> _Touches:
+        if (known := found.get(footprint.key)) is None:
+            known = found[footprint.key] = _Touches(len(footprint.first))
+        return known
+
     for p in placed:
         skipped = {operand.footprint for operand, _ in p.forwards}
         for position, footprint in enumerate(p.task.reads):
             if position in skipped:
                 continue
-            t = found.setdefault(footprint.key, _Touches(len(footprint.first)))
-            used = footprint.last > NEVER
-            np.minimum(t.read_first, np.where(used, footprint.first + p.start, LATE), out=t.read_first)
-            np.maximum(t.read_last, np.where(used, footprint.last + p.start, NEVER), out=t.read_last)
+            t = at(footprint)
+            np.minimum(t.read_first, footprint.first + p.start, out=t.read_first)
+            np.maximum(t.read_last, footprint.last + p.start, out=t.read_last)
         for footprint in p.task.writes:
-            t = found.setdefault(footprint.key, _Touches(len(footprint.first)))
-            used = footprint.last > NEVER
-            np.minimum(t.write_first, np.where(used, footprint.first + p.start, LATE), out=t.write_first)
-            np.maximum(t.write_last, np.where(used, footprint.last + p.start, NEVER), out=t.write_last)
+            t = at(footprint)
+            np.minimum(t.write_first, footprint.first + p.start, out=t.write_first)
+            np.maximum(t.write_last, footprint.last + p.start, out=t.write_last)
     return found
 
 
 def _gap(late: NDArray[np.int64], early: NDArray[np.int64]) -> int:
     """Return the largest ``late + 1 - early`` over the words to which both happen; 0 if there is none."""
-    both = (late > NEVER) & (early < LATE)
+    both = (late > NEVER // 2) & (early < LATE // 2)
     return int((late[both] + 1 - early[both]).max()) if both.any() else 0
 
 
@@ -68,12 +76,20 @@ def period_of(placed: list[Placed], mapping: Mapping, layout: Layout) -> int:
             # The next sample overwrites what this one has read.
             least = max(least, _gap(t.read_last, t.write_first))
         least = max(least, _gap(t.write_last, t.write_first))
-    spans: dict[str, tuple[int, int]] = {}
-    for unit, strands in by_unit(all_strands(placed), sequencers).items():
-        if strands:
-            spans[unit] = (min(s.start for s in strands), max(s.end for s in strands))
-    least = max([least, *(end - begin for begin, end in spans.values())])
+    least = max([least, *(end - begin for begin, end in unit_spans(placed, sequencers).values())])
     return _apart(least, _shared(placed))
+
+
+def unit_spans(placed: Iterable[Placed], sequencers: int) -> dict[str, tuple[int, int]]:
+    """Return the first cycle of each unit's operations of one sample, and the first one after them."""
+    found: dict[str, tuple[int, int]] = {}
+    for p in placed:
+        for strand in p.task.strands:
+            start, end = strand.start + p.start, strand.end + p.start
+            for unit in strand.units(sequencers):
+                first, last = found.get(unit, (start, end))
+                found[unit] = (min(first, start), max(last, end))
+    return found
 
 
 def _shared(placed: list[Placed]) -> list[list[tuple[int, int]]]:

@@ -145,7 +145,7 @@ def task_of(site: Site, name: str, strands: Sequence[Strand], extras: Extras, *,
     """
     zero = min(s.start for s in strands)
     owner = Owner(statement=statement)
-    moved = tuple(replace(s.at(s.start - zero), owner=s.owner if s.owner != Owner() else owner) for s in strands)
+    moved = tuple(replace(s, start=s.start - zero, owner=s.owner if s.owner != Owner() else owner) for s in strands)
     reads, forwardable = _reads(site, moved)
     arrivals, uses = _bus(moved)
     if extras.bus_until is not None:
