@@ -323,6 +323,7 @@ def test_the_command_builds_for_an_own_board(
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3000)
 @pytest.mark.parametrize(
     ("name", "clock", "mark"),
     [(ULX3S, 50, b"LFE5U-85F-6CABGA381"), (NANO, 27, b"\n1010010111000011\n"), (ICE, 12, b"\x7e\xaa\x99\x7e")],
