@@ -65,12 +65,15 @@ class Affine:
 
     def coefficient(self, name: str) -> int:
         """Return the coefficient of an index, 0 if the index is absent."""
-        return next((c for n, c in self.coefficients if n == name), 0)
+        for known, coefficient in self.coefficients:
+            if known == name:
+                return coefficient
+        return 0
 
     @property
     def names(self) -> tuple[str, ...]:
         """The indices it mentions, sorted."""
-        return tuple(n for n, _ in self.coefficients)
+        return tuple([n for n, _ in self.coefficients])
 
     def at(self, point: Mapping[str, int]) -> int:
         """Return its value at a point."""
@@ -384,7 +387,10 @@ class Graph:
 
     def owner(self, tensor: str) -> str:
         """Return the model whose next value a tensor is, else the tensor itself."""
-        return next((model for model, following in self.updates.items() if following == tensor), tensor)
+        for model, following in self.updates.items():
+            if following == tensor:
+                return model
+        return tensor
 
     def writers(self, tensor: str) -> Iterator[Statement]:
         """Return the statements that write a tensor, in order."""

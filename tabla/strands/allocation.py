@@ -91,24 +91,24 @@ def _partial_words(uses: Uses) -> Iterator[Place]:
 
 def _banked(uses: Uses) -> Layout | None:
     """Give second banks to tensors until no operation of the lanes needs two words of one bank."""
-    layout: Layout | None = _first_layout(uses)
-    while layout is not None:
-        clash = _clash(uses, layout)
-        if clash is None:
-            return layout
-        # The first tensor that has one bank gets a second: a model is then loaded to both, a computed word written to
-        # both.
-        wider = (layout.widened(tensor, spot) for tensor, spot in clash.keys)
-        layout = next((each for each in wider if each is not None), None)
-    return None
+    layout = _first_layout(uses)
+    for statement, fit in zip(uses.graph.statements, uses.chosen.fits, strict=True):
+        # A further bank takes no choice from the statements before, so they need not be tried again.
+        while fit.way != "root" and (clash := _clash(uses, layout, statement, fit)) is not None:
+            # The first tensor that has one bank gets a second: a model is then loaded to both, a computed word written
+            # to both.
+            wider = (layout.widened(tensor, spot) for tensor, spot in clash.keys)
+            widest = next((each for each in wider if each is not None), None)
+            if widest is None:
+                return None
+            layout = widest
+    return layout
 
 
-def _clash(uses: Uses, layout: Layout) -> Clash | None:
-    """Find the first operation of the lanes whose words clash."""
+def _clash(uses: Uses, layout: Layout, statement: Statement, fit: Fit) -> Clash | None:
+    """Return the clash of a statement's words in the lanes; None if no operation needs two words of one bank."""
     try:
-        for statement, fit in zip(uses.graph.statements, uses.chosen.fits, strict=True):
-            if fit.way != "root":
-                _generate(uses, layout, statement, fit)
+        _generate(uses, layout, statement, fit)
     except Clash as clash:
         return clash
     return None

@@ -83,17 +83,17 @@ class LaneContext:
         for choice in itertools.product(*(self.options(operands[n]) for n in names)):
             if any(n == "a" and bank == "bus" for n, (bank, _) in zip(names, choice, strict=True)):
                 continue
-            used: dict[str, tuple[str, tuple[Affine, ...], int]] = {}
-            addresses: dict[str, Address] = {}
-            fine = True
-            for name, (bank, place) in zip(names, choice, strict=True):
-                read = operands[name]
-                word = (read.tensor, read.subscripts, id(place))
-                fine &= used.setdefault(bank, word) == word
-                if place is not None:
-                    addresses[bank] = address(place, read.subscripts, self.loops, self.lanes, window=bank == "data")
-            if fine:
-                return {n: bank for n, (bank, _) in zip(names, choice, strict=True)}, addresses
+            # A bank gives one word, so two operands share it only if they are the same word.
+            words: dict[str, tuple[str, tuple[Affine, ...], int]] = {}
+            banks = {name: bank for name, (bank, _) in zip(names, choice, strict=True)}
+            reads = [(operands[name], *chosen) for name, chosen in zip(names, choice, strict=True)]
+            given = ((bank, (read.tensor, read.subscripts, id(place))) for read, bank, place in reads)
+            if all(words.setdefault(bank, word) == word for bank, word in given):
+                return banks, {
+                    bank: address(place, read.subscripts, self.loops, self.lanes, window=bank == "data")
+                    for read, bank, place in reads
+                    if place is not None
+                }
         return None
 
     def slot(self, product: Product | None, addend: Read | None) -> Operation | None:

@@ -188,7 +188,7 @@ def _reads(site: Site, strands: Sequence[Strand]) -> tuple[list[Footprint], list
                     tensor=tensor, strand=n, slot=slot, operand=generator, cycle=cycle, footprint=len(reads)
                 )
                 # A sum takes its factors in every turn of its loops, but its start value in the first turns only.
-                turns = replace(strand, reduce=0) if generator != "c" else strand
+                turns = replace(strand, reduce=0) if strand.reduce and generator != "c" else strand
                 words = shown_words(turns, operation.addresses[generator])
                 if strand.iterations == 1 and site.scalar(tensor):
                     forwardable.append(operand_read)

@@ -165,6 +165,9 @@ class Task:
 
     def of_part(self, part: int) -> Task:
         """Return the task with its strands labelled as part number `part` of their statement."""
+        # Most tasks are the first part of their statement, and are made as such.
+        if self.fed is None and all(s.owner.part == part for s in self.strands):
+            return self
         strands = tuple(replace(s, owner=replace(s.owner, part=part)) for s in self.strands)
         return replace(self, strands=strands, fed=None if self.fed is None else self.fed.of_part(part))
 
