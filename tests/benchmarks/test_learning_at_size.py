@@ -15,13 +15,16 @@ from tests.end_to_end.algorithms import need
 
 # The cycle model takes seconds for each of these problems.
 LARGE = {"reco 2113x10197x20", "backprop 351-1000-40", "backprop 784-784-10"}
+# The quick tests compare the words at the other numbers of PEs, and tests/benchmarks/test_page.py compares the
+# cycles at 64 PEs with those of the page.
+BETWEEN = {64}
 RTL = [p for p in problems() if p.name not in LARGE and max(p.sizes) <= 200]
 
 
 def cases() -> Iterator[object]:
     for problem in problems():
         for pes in PES:
-            marks = [pytest.mark.slow] if problem.name in LARGE else []
+            marks = [pytest.mark.slow] if problem.name in LARGE or pes in BETWEEN else []
             yield pytest.param(problem, pes, id=f"{problem.name}-{pes}", marks=marks)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
@@ -13,8 +14,16 @@ from tests.schedule.test_random_programs import lowered
 FORMATS = [Format(integer=6, fraction=10), Format(integer=2, fraction=6), Format(integer=16, fraction=16)]
 
 
-@settings(max_examples=18, phases=[Phase.generate])
+@settings(max_examples=10, phases=[Phase.generate])
 @given(programs(), st.sampled_from([1, 2, 3, 4]), st.sampled_from(FORMATS), st.integers(0, 2**20))
 def test_random_programs_in_icarus(text: str, pes: int, format: Format, seed: int) -> None:
+    need("icarus")
+    hold_against_evaluation(lowered(text, format), "icarus", pes, format, samples=2, seed=seed)
+
+
+@pytest.mark.slow
+@settings(max_examples=60, phases=[Phase.generate])
+@given(programs(), st.sampled_from([1, 2, 3, 4]), st.sampled_from(FORMATS), st.integers(0, 2**20))
+def test_many_random_programs_in_icarus(text: str, pes: int, format: Format, seed: int) -> None:
     need("icarus")
     hold_against_evaluation(lowered(text, format), "icarus", pes, format, samples=2, seed=seed)

@@ -47,7 +47,13 @@ def test_states_its_data_and_its_format(name: str) -> None:
     assert len([line for line in text.splitlines() if line.split("//")[0].strip()]) <= 20
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+# The network with two hidden layers trains for half a minute.
+LONG = ("backprop2",)
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] if name in LONG else []) for name in EXAMPLES]
+)
 def test_trains_beside_float64(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

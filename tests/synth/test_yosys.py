@@ -9,8 +9,13 @@ from tabla.source import TablaError
 from tabla.synth import synthesise, tool
 from tabla.synth.yosys import synthesise_flat
 
+# Yosys takes long to map to these families. The quick tests map to the others.
+SLOW_TO_MAP = ("nexus", "xilinx")
 
-@pytest.mark.parametrize("name", targets())
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW_TO_MAP else []) for name in targets()]
+)
 def test_a_build_of_four_pes_maps_to_every_family(name: str, logistic: str) -> None:
     netlist = synthesise_flat(logistic, "logistic", target(name))
     assert netlist.warnings == ()
