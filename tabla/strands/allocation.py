@@ -98,10 +98,10 @@ def _banked(uses: Uses) -> Layout | None:
             # The first tensor that has one bank gets a second: a model is then loaded to both, a computed word written
             # to both.
             wider = (layout.widened(tensor, spot) for tensor, spot in clash.keys)
-            widest = next((each for each in wider if each is not None), None)
-            if widest is None:
+            widened = next((each for each in wider if each is not None), None)
+            if widened is None:
                 return None
-            layout = widest
+            layout = widened
     return layout
 
 

@@ -81,11 +81,11 @@ class LaneContext:
         """
         names = list(operands)
         for choice in itertools.product(*(self.options(operands[n]) for n in names)):
-            if any(n == "a" and bank == "bus" for n, (bank, _) in zip(names, choice, strict=True)):
+            banks = {name: bank for name, (bank, _) in zip(names, choice, strict=True)}
+            if banks.get("a") == "bus":
                 continue
             # A bank gives one word, so two operands share it only if they are the same word.
             words: dict[str, tuple[str, tuple[Affine, ...], int]] = {}
-            banks = {name: bank for name, (bank, _) in zip(names, choice, strict=True)}
             reads = [(operands[name], *chosen) for name, chosen in zip(names, choice, strict=True)]
             given = ((bank, (read.tensor, read.subscripts, id(place))) for read, bank, place in reads)
             if all(words.setdefault(bank, word) == word for bank, word in given):

@@ -19,8 +19,8 @@ from tests.end_to_end.algorithms import PROGRAMS, Q6_10, graph_of, hold_against_
 from tests.schedule.agreement import MANY_ROOTS
 
 SIZES = (1, 4, 16, 64)
-# What `make test` has time for; the rest is slow: Verilator compiles half a minute, and 64 lanes take every
-# simulator long. In Verilator one program stands for all, because the others use the same hardware there.
+# What `make test` has time for. The rest is slow, because Verilator compiles for half a minute, and every simulator
+# needs long for 64 lanes. In Verilator one program stands for all, because the others use the same hardware there.
 QUICK = {
     **{("icarus", pes): tuple(PROGRAMS) for pes in (1, 4, 16)},
     **{("cxxrtl", pes): tuple(PROGRAMS) for pes in (1, 4, 16)},
