@@ -35,7 +35,9 @@ def _cells(line: str) -> list[str]:
     return [cell.strip() for cell in line.split("|")]
 
 
+@pytest.mark.slow
 def test_cycles_and_bounds_of_the_page() -> None:
+    """This makes every schedule of the page, which takes most of a minute."""
     head, lines = table(PAGE)
     rows = {(row[head.index("program")], row[head.index("PEs")]): row for row in lines}
     for problem in problems():

@@ -49,7 +49,7 @@ def exact(problem: Problem, pes: int, seed: int) -> None:
         assert f"{worst.name} wastes the most" in report.text()
 
 
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(shapes(), PES, st.integers(0, 2**20))
 def test_random_shapes(problem: Problem, pes: int, seed: int) -> None:
     exact(problem, pes, seed)
@@ -117,7 +117,10 @@ def ratio(problem: Problem, pes: int) -> tuple[float, str]:
     return found, f"{problem.name} at {pes} PEs: {schedule.cycles} cycles, {bound.cycles} by {bound.binding}"
 
 
-@pytest.mark.parametrize("kind", sorted(NAMES))
+# The shapes of a network take half a minute, those of the others a second.
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=[pytest.mark.slow] if kind == "backprop" else []) for kind in sorted(NAMES)]
+)
 def test_ratio_where_rows_fill_the_lanes(kind: str) -> None:
     chance = Random(kind)
     shapes = [filled(kind, chance) for _ in range(SHAPES)]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
 
 from tabla.ir.format import Format
@@ -47,7 +50,16 @@ PROGRAMS: dict[str, tuple[int, tuple[str, ...]]] = {
 }
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+def runs() -> Iterator[Any]:
+    """Every program. Every second one is slow, because Icarus needs seconds for each of them.
+
+    The cycle model runs all of them in ``tests/lower/tc``.
+    """
+    for number, name in enumerate(PROGRAMS):
+        yield pytest.param(name, marks=[pytest.mark.slow] if number % 2 else [])
+
+
+@pytest.mark.parametrize("name", list(runs()))
 def test_in_icarus(name: str) -> None:
     need("icarus")
     pes, keep = PROGRAMS[name]

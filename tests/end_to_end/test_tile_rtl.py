@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
 
 from tabla.ir.format import Format
@@ -22,7 +25,16 @@ PROGRAMS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+def runs() -> Iterator[Any]:
+    """Every program. Every second one is slow, because Icarus needs seconds for each of them.
+
+    The cycle model runs all of them in ``tests/lower/tile``.
+    """
+    for number, name in enumerate(PROGRAMS):
+        yield pytest.param(name, marks=[pytest.mark.slow] if number % 2 else [])
+
+
+@pytest.mark.parametrize("name", list(runs()))
 def test_a_program_in_icarus(name: str) -> None:
     need("icarus")
     graph = run_passes(lower(traced(name), number_format=FORMAT), FORMAT)

@@ -17,9 +17,17 @@ EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "logistic.t"
 
 
 @pytest.fixture(scope="module")
-def said(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, Any], Path]:
-    """Place and route the preset with two PEs with one seed. Return the text, the JSON and the folder of ``gen``."""
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder in which ``gen`` wrote the preset with two PEs into ``build``."""
     folder = tmp_path_factory.mktemp("synth")
+    assert main(["gen", str(EXAMPLE), "--template", "Pe2", "-q", "-o", str(folder / "build")]) == 0
+    return folder
+
+
+@pytest.fixture(scope="module")
+def said(built: Path) -> tuple[str, dict[str, Any], Path]:
+    """Place and route the preset with two PEs with one seed. Return the text, the JSON and the folder of ``gen``."""
+    folder = built
     chip = ["--target", "ecp5", "--device", "25k", "--speed", "8", "--pnr", "--seeds", "1"]
     words = ["synth", str(EXAMPLE), "--template", "Pe2", *chip, "--json", str(folder / "r.json")]
     with pytest.MonkeyPatch.context() as patch:
@@ -34,7 +42,6 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, Any],
         written: list[str] = []
         patch.setattr("sys.stdout.write", written.append)
         assert main(words) == 0
-    assert main(["gen", str(EXAMPLE), "--template", "Pe2", "-q", "-o", str(folder / "build")]) == 0
     data = json.loads((folder / "r.json").read_text())
     # The JSON contains the router's own report, unchanged.
     assert [data[key] for key in ("fmax", "utilization", "critical_paths")] == [
@@ -43,6 +50,7 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, Any],
     return "".join(written), data, folder
 
 
+@pytest.mark.slow
 def test_the_json_has_the_routers_report_and_ours(said: tuple[str, dict[str, Any], Path]) -> None:
     _, data, folder = said
     manifest = json.loads((folder / "build/logistic.json").read_text())
@@ -62,6 +70,7 @@ def test_the_json_has_the_routers_report_and_ours(said: tuple[str, dict[str, Any
     assert rows["logistic_pu"]["LUT"] > 2 * rows["logistic_pe"]["LUT"]
 
 
+@pytest.mark.slow
 def test_the_text_has_every_part_with_its_share_and_the_path_in_our_names(
     said: tuple[str, dict[str, Any], Path],
 ) -> None:
@@ -86,6 +95,7 @@ def test_the_text_has_every_part_with_its_share_and_the_path_in_our_names(
     assert text.rstrip().endswith(hops[-1])
 
 
+@pytest.mark.slow
 def test_a_folder_of_gen_gives_the_same_tables(
     said: tuple[str, dict[str, Any], Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -109,13 +119,13 @@ def test_a_folder_of_gen_gives_the_same_tables(
     ],
 )
 def test_faults_are_refused(
-    said: tuple[str, dict[str, Any], Path],
+    built: Path,
     words: tuple[str, ...],
     complaint: str,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.chdir(said[2])
+    monkeypatch.chdir(built)
     Path("empty").mkdir(exist_ok=True)
     assert main(["synth", *words]) == 1
     out, err = capsys.readouterr()

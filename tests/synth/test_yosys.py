@@ -10,7 +10,7 @@ from tabla.synth import synthesise, tool
 from tabla.synth.yosys import synthesise_flat
 
 # Yosys takes long to map to these families. The quick tests map to the others.
-SLOW_TO_MAP = ("nexus", "xilinx")
+SLOW_TO_MAP = ("ice40", "nexus", "xilinx")
 
 
 @pytest.mark.parametrize(
