@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 import numpy as np
 import pytest
 from tabla.templates.template import Template, template_for
@@ -113,6 +116,11 @@ def hold_schedule(schedule: Schedule, engine: str, *, samples: int = 3, seed: in
 def _same(host: Host, dump: list[int], models: dict[str, np.ndarray], when: str) -> None:
     for name, words in host.models(dump).items() if dump else ():
         np.testing.assert_array_equal(words, models[name], err_msg=f"{name} {when}")
+
+
+def every_second_slow(names: Iterable[str]) -> list[Any]:
+    """Return parameters of a test in Icarus, which needs seconds for each program: every second one is slow."""
+    return [pytest.param(name, marks=[pytest.mark.slow] if number % 2 else []) for number, name in enumerate(names)]
 
 
 def need(engine: str) -> None:

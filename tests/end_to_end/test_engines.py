@@ -20,13 +20,14 @@ from tests.schedule.agreement import MANY_ROOTS
 
 SIZES = (1, 4, 16, 64)
 # What `make test` has time for. The rest is slow, because Verilator compiles for half a minute, and every simulator
-# needs long for 64 lanes. In Icarus one program stands for all on 16 PEs. The quick tests of Verilator are in
-# tests/sim/engines.
+# needs long for 64 lanes. In Verilator, and in Icarus on 16 PEs, one program stands for all, because the others use the
+# same hardware there.
 QUICK = {
     **{("icarus", pes): tuple(PROGRAMS) for pes in (1, 4)},
     ("icarus", 16): ("backprop",),
     **{("cxxrtl", pes): tuple(PROGRAMS) for pes in (1, 4, 16)},
     **{("amaranth", pes): tuple(PROGRAMS) for pes in (1, 4)},
+    ("verilator", 4): ("backprop",),
 }
 ENGINES = ("icarus", "cxxrtl", "verilator", "amaranth")
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
 import pytest
 
 from tabla.ir.format import Format
 from tabla.lang.tc.bind import bind_sizes
 from tabla.lower.tc import lower
 from tabla.passes.pipeline import run_passes
-from tests.end_to_end.algorithms import hold_against_evaluation, need
+from tests.end_to_end.algorithms import every_second_slow, hold_against_evaluation, need
 from tests.lang.tc.references import REFERENCES
 from tests.lower.tc.test_programs import function_of
 
@@ -50,16 +47,8 @@ PROGRAMS: dict[str, tuple[int, tuple[str, ...]]] = {
 }
 
 
-def runs() -> Iterator[Any]:
-    """Every program. Every second one is slow, because Icarus needs seconds for each of them.
-
-    The cycle model runs all of them in ``tests/lower/tc``.
-    """
-    for number, name in enumerate(PROGRAMS):
-        yield pytest.param(name, marks=[pytest.mark.slow] if number % 2 else [])
-
-
-@pytest.mark.parametrize("name", list(runs()))
+# The cycle model runs all programs in tests/lower/tc.
+@pytest.mark.parametrize("name", every_second_slow(PROGRAMS))
 def test_in_icarus(name: str) -> None:
     need("icarus")
     pes, keep = PROGRAMS[name]

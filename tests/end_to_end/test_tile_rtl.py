@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
 import pytest
 
 from tabla.ir.format import Format
 from tabla.lower.tile import lower
 from tabla.passes.pipeline import run_passes
-from tests.end_to_end.algorithms import hold_against_evaluation, need
+from tests.end_to_end.algorithms import every_second_slow, hold_against_evaluation, need
 from tests.lang.tile.references import traced
 
 FORMAT = Format(integer=6, fraction=10)
@@ -25,16 +22,8 @@ PROGRAMS = [
 ]  # fmt: skip
 
 
-def runs() -> Iterator[Any]:
-    """Every program. Every second one is slow, because Icarus needs seconds for each of them.
-
-    The cycle model runs all of them in ``tests/lower/tile``.
-    """
-    for number, name in enumerate(PROGRAMS):
-        yield pytest.param(name, marks=[pytest.mark.slow] if number % 2 else [])
-
-
-@pytest.mark.parametrize("name", list(runs()))
+# The cycle model runs all programs in tests/lower/tile.
+@pytest.mark.parametrize("name", every_second_slow(PROGRAMS))
 def test_a_program_in_icarus(name: str) -> None:
     need("icarus")
     graph = run_passes(lower(traced(name), number_format=FORMAT), FORMAT)

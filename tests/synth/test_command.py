@@ -25,11 +25,11 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def said(built: Path) -> tuple[str, dict[str, Any], Path]:
-    """Place and route the preset with two PEs with one seed. Return the text, the JSON and the folder of ``gen``."""
-    folder = built
+def said(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, Any]]:
+    """Place and route the preset with two PEs with one seed. Return the text and the JSON."""
+    file = tmp_path_factory.mktemp("routed") / "r.json"
     chip = ["--target", "ecp5", "--device", "25k", "--speed", "8", "--pnr", "--seeds", "1"]
-    words = ["synth", str(EXAMPLE), "--template", "Pe2", *chip, "--json", str(folder / "r.json")]
+    words = ["synth", str(EXAMPLE), "--template", "Pe2", *chip, "--json", str(file)]
     with pytest.MonkeyPatch.context() as patch:
         reports: list[Any] = []
         placed = nextpnr.place_and_route
@@ -42,18 +42,18 @@ def said(built: Path) -> tuple[str, dict[str, Any], Path]:
         written: list[str] = []
         patch.setattr("sys.stdout.write", written.append)
         assert main(words) == 0
-    data = json.loads((folder / "r.json").read_text())
+    data = json.loads(file.read_text())
     # The JSON contains the router's own report, unchanged.
     assert [data[key] for key in ("fmax", "utilization", "critical_paths")] == [
         reports[0].report[key] for key in ("fmax", "utilization", "critical_paths")
     ]
-    return "".join(written), data, folder
+    return "".join(written), data
 
 
 @pytest.mark.slow
-def test_the_json_has_the_routers_report_and_ours(said: tuple[str, dict[str, Any], Path]) -> None:
-    _, data, folder = said
-    manifest = json.loads((folder / "build/logistic.json").read_text())
+def test_the_json_has_the_routers_report_and_ours(built: Path, said: tuple[str, dict[str, Any]]) -> None:
+    _, data = said
+    manifest = json.loads((built / "build/logistic.json").read_text())
     assert data["schema"] == "tabla-synthesis-1"
     assert (data["device"], data["speed"], data["seed"], list(data["seeds"])) == ("25k", 8, 1, ["1"])
     assert 80 < data["megahertz"] <= 271
@@ -72,9 +72,10 @@ def test_the_json_has_the_routers_report_and_ours(said: tuple[str, dict[str, Any
 
 @pytest.mark.slow
 def test_the_text_has_every_part_with_its_share_and_the_path_in_our_names(
-    said: tuple[str, dict[str, Any], Path],
+    built: Path,
+    said: tuple[str, dict[str, Any]],
 ) -> None:
-    text, data, folder = said
+    text, data = said
     row = re.search(r"^    logistic_pe +2 x +(\d+) +([\d.]+) ", text, re.MULTILINE)
     assert row
     assert float(row[2]) == pytest.approx(100 * 2 * int(row[1]) / 24288, abs=0.06)
@@ -87,7 +88,7 @@ def test_the_text_has_every_part_with_its_share_and_the_path_in_our_names(
     assert float(re.search(r": ([\d.]+) ns", head)[1]) == pytest.approx(1000 / clock, rel=0.01)  # type: ignore[index]
     assert all("$" not in hop and "TRELLIS" not in hop for hop in hops)
     # Each place is a line that declares the signal of the hop, in the Verilog that `tabla gen` writes.
-    verilog = (folder / "build/logistic.v").read_text().splitlines()
+    verilog = (built / "build/logistic.v").read_text().splitlines()
     placed = [re.search(r"([\w.]+)(?:\[\d+\])?(?:, \d+ sinks)?  logistic\.v:(\d+)", hop) for hop in hops]
     found = [(place[1], verilog[int(place[2]) - 1]) for place in placed if place]
     assert found
@@ -97,10 +98,10 @@ def test_the_text_has_every_part_with_its_share_and_the_path_in_our_names(
 
 @pytest.mark.slow
 def test_a_folder_of_gen_gives_the_same_tables(
-    said: tuple[str, dict[str, Any], Path], capsys: pytest.CaptureFixture[str]
+    built: Path, said: tuple[str, dict[str, Any]], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    _, data, folder = said
-    assert main(["synth", str(folder / "build"), "--target", "ecp5", "--device", "25k", "--json", "-"]) == 0
+    _, data = said
+    assert main(["synth", str(built / "build"), "--target", "ecp5", "--device", "25k", "--json", "-"]) == 0
     again = json.loads(capsys.readouterr().out)
     assert again["modules"] == data["modules"] and again["resources"] == data["resources"]
     assert again["cycles"] == data["cycles"] and again["megahertz"] is None
