@@ -33,6 +33,8 @@ def run_page(
     """Run the chosen blocks of a page, in order, in a folder of their own."""
     monkeypatch.chdir(folder)
     monkeypatch.setattr("sys.argv", ["page"])
+    # A schedule is kept from one block to the next, as it is for a reader.
+    monkeypatch.setenv("TABLA_CACHE_KINDS", "compiled,schedules")
     text = TEXTS[page]
     with own_modules(folder):
         ran = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tabla.templates.template import template_for, timing
 
@@ -27,6 +27,7 @@ from tabla.ir.graph import Graph
 from tabla.ir.operations import zero_or_one
 from tabla.schedule.schedule import Schedule
 from tests.bound.longest import longest as longest_circuit
+from tests.draws import draws
 from tests.schedule.agreement import Q6_10, shaped_graph
 
 HEAD = """
@@ -88,7 +89,7 @@ def of_its_choices(schedule: Schedule) -> int:
     return longest_circuit(circuits, distances)
 
 
-@settings(max_examples=25, deadline=None)
+@draws(12, 25)
 @given(
     st.integers(0, len(BODIES) - 1),
     st.sampled_from([1, 2, 3, 5, 8, 13, 16, 24, 50]),
@@ -105,7 +106,7 @@ def test_no_schedule_is_below_the_bound_of_its_choices(body: int, n: int, m: int
     assert of_its_choices(schedule) <= schedule.cycles
 
 
-@settings(max_examples=5, deadline=None)
+@draws(2, 5)
 @given(
     st.sampled_from([1, 4, 8, 13, 16]),
     st.sampled_from([1, 2, 7, 8, 16, 24]),

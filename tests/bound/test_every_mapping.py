@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tabla.templates.template import Template, template_for
 
@@ -17,6 +17,7 @@ from tabla.mapping.stage import map_graph
 from tabla.schedule.build import judge_of
 from tests.bound.cases import case
 from tests.bound.test_choices import BODIES, program
+from tests.draws import draws
 from tests.lang.tabla.random_programs import programs
 from tests.schedule.agreement import Q6_10, shaped_graph
 
@@ -51,13 +52,13 @@ def hold(graph: Graph, template: Template) -> int:
     return judged
 
 
-@settings(max_examples=25, deadline=None)
+@draws(12, 25)
 @given(programs(), st.sampled_from([1, 2, 3, 4, 8]))
 def test_random_programs(text: str, pes: int) -> None:
     hold(shaped_graph(text), template_for(pes))
 
 
-@settings(max_examples=10, deadline=None)
+@draws(5, 10)
 @given(
     st.integers(0, len(BODIES) - 1),
     st.sampled_from([1, 2, 3, 5, 8]),
@@ -69,7 +70,7 @@ def test_learning_programs_on_one_root_and_several(body: int, n: int, m: int, pe
     hold(program(body, n, m), template_for(pes).with_roots(roots))
 
 
-@settings(max_examples=20, deadline=None)
+@draws(10, 20)
 @given(st.integers(0, 10_000))
 def test_programs_that_the_solver_knows(seed: int) -> None:
     text, pes = case(seed)

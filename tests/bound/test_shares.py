@@ -15,6 +15,7 @@ from tabla.bound.shares import issue_cycles
 from tabla.ir.graph import Graph
 from tabla.ir.operations import zero_or_one
 from tabla.ir.work import multiplies
+from tests.draws import draws
 from tests.schedule.agreement import Q6_10, shaped_graph
 
 LAYER = """
@@ -120,7 +121,7 @@ def test_moves_are_cheaper_with_several_sequencers() -> None:
     assert work(network(60, 40, 6), 16, 1, sequencers=2) == (5520 - 240) // 16 == 330
 
 
-@settings(max_examples=12, deadline=None)
+@draws(6, 12)
 @given(
     st.integers(1, 24),
     st.integers(1, 12),

@@ -18,7 +18,7 @@ def array(pes: int, sequencers: int, pes_per_pu: int | None = None) -> Template:
 
 
 @pytest.mark.parametrize("name", sorted(PROGRAMS))
-@pytest.mark.parametrize(("pes", "sequencers"), [(4, 2), (6, 3), (16, 4), (4, 4)])
+@pytest.mark.parametrize(("pes", "sequencers"), [(4, 2), pytest.param(6, 3, marks=pytest.mark.slow), (16, 4), (4, 4)])
 def test_algorithms_on_the_cycle_model(name: str, pes: int, sequencers: int) -> None:
     hold_against_evaluation(graph_of(PROGRAMS[name]), "model", array(pes, sequencers))
 
@@ -26,7 +26,7 @@ def test_algorithms_on_the_cycle_model(name: str, pes: int, sequencers: int) -> 
 # Whole sequencers in a PU, whole PUs in a sequencer, lanes of two sequencers in the middle PU, a sequencer a lane.
 @pytest.mark.parametrize(
     ("name", "pes", "sequencers", "pes_per_pu"),
-    [("linear", 4, 2, 4), ("backprop", 4, 2, 1), ("backprop", 12, 2, 4), ("svm", 3, 3, 3)],
+    [("linear", 4, 2, 4), ("recommender", 4, 2, 1), ("backprop", 12, 2, 4), ("svm", 3, 3, 3)],
 )
 def test_algorithms_in_icarus(name: str, pes: int, sequencers: int, pes_per_pu: int) -> None:
     need("icarus")

@@ -7,6 +7,8 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -75,8 +77,14 @@ def test_trains_beside_float64(
     assert record["overflows"] == record["domain_errors"] == 0
 
 
-@pytest.mark.parametrize("pes", [1, 4, 16, 64])
-@pytest.mark.parametrize("name", EXAMPLES)
+def sizes() -> Iterator[object]:
+    """Every example on every size. The longest search is slow on all sizes but one."""
+    for name, pes in product(EXAMPLES, [1, 4, 16, 64]):
+        marks = [pytest.mark.slow] if name in LONG and pes not in (1, 16) else []
+        yield pytest.param(name, pes, id=f"{name}-{pes}", marks=marks)
+
+
+@pytest.mark.parametrize(("name", "pes"), list(sizes()))
 def test_every_word_at_every_size(name: str, pes: int) -> None:
     """`simulate` compares every word with the evaluation, and raises an AssertionError for a difference."""
     build = tabla.compile(EXAMPLES[name].program, pes=pes, format="q6.12")

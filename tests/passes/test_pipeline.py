@@ -14,6 +14,7 @@ from tabla.ir.format import Format
 from tabla.ir.graph import Graph
 from tabla.ir.verify import GraphFault, verify
 from tabla.passes.pipeline import PIPELINE, SHAPING, Pass, run_passes, shaped
+from tests.draws import draws
 from tests.ir.examples import backpropagation, logistic
 from tests.ir.graph_strategy import graphs, words
 from tests.ir.scalars import count
@@ -46,7 +47,7 @@ def test_a_pass_changes_no_word(each: Pass) -> None:
     check()
 
 
-@settings(max_examples=250, deadline=None)
+@draws(120, 250)
 @given(graph=graphs(most_values=8), fmt=formats, seed=seeds)
 def test_the_pipeline_changes_no_word_and_makes_no_work(graph: Graph, fmt: Format, seed: int) -> None:
     after = run_passes(graph, fmt)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tabla.templates.template import template_for
 
@@ -20,6 +20,7 @@ from tabla.program.operands import ordered_operands
 from tabla.schedule.schedule import Schedule
 from tabla.source import Source
 from tabla.strands.strand import Address, Strand
+from tests.draws import draws
 
 Q6_10 = Format(integer=6, fraction=10)
 LESS_SEARCH = EFFORTS[1]
@@ -60,7 +61,7 @@ def same_cycles(strand: Strand, other: Strand, address_bits: int) -> None:
             assert address.window == theirs.addresses[name].window
 
 
-@settings(max_examples=9, deadline=None)
+@draws(4, 9)
 @given(st.integers(1, 40), st.integers(1, 40), st.sampled_from([1, 2, 3, 8, 16]))
 def test_decode_gives_back_what_was_encoded(n: int, h: int, pes: int) -> None:
     schedule = built(n, h, pes)
@@ -108,7 +109,7 @@ def test_disassembly_names_every_strand() -> None:
     assert "base=tree" in text and "b=bus" in text and "+window" in text
 
 
-@settings(max_examples=8, deadline=None)
+@draws(4, 8)
 @given(st.integers(1, 30), st.integers(1, 30), st.sampled_from([1, 3, 8, 16]), st.integers(0, 99))
 def test_models_survive_loading_and_dumping(n: int, h: int, pes: int, seed: int) -> None:
     """The words that the load program would place, read back as the dump program does, are the models."""

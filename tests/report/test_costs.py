@@ -28,8 +28,10 @@ def costs_of(text: str, folder: Path, *, pes: int, minibatch: int = 1) -> Costs:
     return costs(build(file, Options(pes=pes, minibatch=minibatch)).schedule)
 
 
-@pytest.mark.parametrize("minibatch", [1, 3])
-@pytest.mark.parametrize("pes", [4, 16])
+@pytest.mark.parametrize(
+    ("pes", "minibatch"),
+    [(4, 1), (16, 3), pytest.param(4, 3, marks=pytest.mark.slow), pytest.param(16, 1, marks=pytest.mark.slow)],
+)
 @pytest.mark.parametrize("kind", NAMES)
 def test_multiplies_are_those_of_the_program(kind: str, pes: int, minibatch: int) -> None:
     sizes = {"reco": (9, 7, 3), "backprop": (9, 7, 3)}.get(kind, (13,))
@@ -40,7 +42,7 @@ def test_multiplies_are_those_of_the_program(kind: str, pes: int, minibatch: int
     assert found.idle >= 0
 
 
-@pytest.mark.parametrize("pes", [16, 64])
+@pytest.mark.parametrize("pes", [16, pytest.param(64, marks=pytest.mark.slow)])
 def test_work_that_all_groups_repeat_counts_once(pes: int) -> None:
     problem = Problem(kind="backprop", sizes=(8, 16, 4))
     made = build(problem.file, problem.options(pes))

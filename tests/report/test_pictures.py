@@ -5,26 +5,23 @@ from __future__ import annotations
 import xml.etree.ElementTree as Xml
 from html.parser import HTMLParser
 from itertools import combinations, pairwise
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tabla.driver import Build, build
-from tabla.options import Options
+from tabla.driver import Build
 from tabla.report.graph_picture import boxes_and_edges, dot, svg
 from tabla.report.layered import GAP, Picture, arrange
 from tabla.report.schedule_page import schedule_json, schedule_page
+from tests.report.examples import NAMES, built
 
-EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
-NAMES = sorted(p.stem for p in EXAMPLES.glob("*.t"))
 SVG = "{http://www.w3.org/2000/svg}"
 
 
 @pytest.fixture(scope="module", params=NAMES)
 def made(request: pytest.FixtureRequest) -> Build:
-    return build(EXAMPLES / f"{request.param}.t", Options())
+    return built(request.param)
 
 
 def test_every_statement_and_tensor_has_a_box(made: Build) -> None:

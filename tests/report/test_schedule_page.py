@@ -27,10 +27,9 @@ from tabla.report.schedule_page import PageCost, schedule_page
 from tabla.report.timeline import Timeline, timeline
 from tabla.schedule.schedule import Schedule
 from tests.lang.tabla.random_programs import programs
+from tests.report.examples import NAMES, built
 from tests.schedule.test_random_programs import lowered
 
-EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
-NAMES = sorted(p.stem for p in EXAMPLES.glob("*.t"))
 Q6_10 = Format(integer=6, fraction=10)
 LARGEST = 500_000
 
@@ -39,7 +38,7 @@ BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil
 
 @pytest.fixture(scope="module", params=NAMES)
 def made(request: pytest.FixtureRequest) -> Build:
-    return build(EXAMPLES / f"{request.param}.t", Options())
+    return built(request.param)
 
 
 @pytest.fixture(scope="module")

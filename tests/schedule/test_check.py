@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import cache
 
 import pytest
 from tabla.templates.template import template_for, timing
@@ -50,6 +51,12 @@ def schedule(request: pytest.FixtureRequest) -> Schedule:
     assert made.template.roots == roots
     check(made)
     return made
+
+
+@cache
+def example() -> Schedule:
+    """The network of the examples on 16 PEs."""
+    return kept("example", lambda: build("examples/backprop.t", Options(pes=16)).schedule)
 
 
 def with_strands(schedule: Schedule, strands: Iterable[Strand]) -> Schedule:
@@ -178,7 +185,7 @@ def test_another_ones_result() -> None:
 
 def test_exchanged_writes_of_one_statement() -> None:
     """Two writes that are called the same change places: every cycle is right, and two words are not."""
-    schedule = kept("example", lambda: build("examples/backprop.t", Options(pes=16)).schedule)
+    schedule = example()
     strands = list(schedule.strands)
     one, other = [n for n, s in enumerate(strands) if s.unit == "root_write" and s.comment == "s5 d.t2"][:2]
     first, second = strands[one].body, strands[other].body
@@ -192,7 +199,7 @@ def test_exchanged_writes_of_one_statement() -> None:
 @pytest.mark.parametrize("part", [0, 1])
 def test_strands_say_whose_they_are(part: int) -> None:
     """The statement by its number, and which part of it; moves and results belong to none."""
-    schedule = kept("example", lambda: build("examples/backprop.t", Options(pes=16)).schedule)
+    schedule = example()
     for strand in schedule.strands:
         if numbers := re.findall(r"s(\d+) ", strand.comment):
             assert str(strand.owner.statement) in numbers

@@ -16,7 +16,7 @@ from tests.schedule.kernels import padded, triangle
 Q6_10 = Format(integer=6, fraction=10)
 
 
-@pytest.mark.parametrize("pes", [1, 4, 16])
+@pytest.mark.parametrize("pes", [1, 4, pytest.param(16, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("made", [padded, triangle])
 def test_words_and_cycles(made: Callable[[], Graph], pes: int) -> None:
     graph = made()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from tabla.templates.template import template_for
 
@@ -15,13 +15,14 @@ from tabla.passes.minibatch import minibatched
 from tabla.passes.model_guard import largest_guard, with_model_guard
 from tabla.passes.pipeline import shaped
 from tabla.source import Source, TablaError
+from tests.draws import draws
 from tests.ir.graph_strategy import graphs
 from tests.lang.tabla.random_programs import programs
 from tests.schedule.agreement import agree
 
 FORMATS = [Format(integer=6, fraction=10), Format(integer=4, fraction=14), Format(integer=16, fraction=16)]
 PES = st.sampled_from([1, 2, 3, 4, 5, 8, 16, 64])
-SETTINGS = settings(max_examples=70)
+SETTINGS = draws(35, 70)
 
 
 def lowered(text: str, format: Format) -> Graph:
@@ -39,7 +40,7 @@ def test_random_learning_programs(text: str, pes: int, format: Format, seed: int
     agree(lowered(text, format), template_for(pes), format, seed=seed)
 
 
-@settings(max_examples=35)
+@draws(18, 35)
 @given(
     st.booleans().flatmap(lambda learns: programs(learns=learns)), PES, st.sampled_from(FORMATS), st.integers(0, 2**20)
 )
@@ -47,13 +48,13 @@ def test_what_the_passes_make_of_random_programs(text: str, pes: int, format: Fo
     agree(shaped(lowered(text, format), format), template_for(pes), format, seed=seed)
 
 
-@settings(max_examples=35)
+@draws(18, 35)
 @given(programs(), PES, st.sampled_from(FORMATS), st.integers(2, 5), st.integers(0, 2**20))
 def test_random_minibatches(text: str, pes: int, format: Format, size: int, seed: int) -> None:
     agree(minibatched(lowered(text, format), size), template_for(pes), format, seed=seed)
 
 
-@settings(max_examples=20)
+@draws(10, 20)
 @given(programs(), PES, st.sampled_from(FORMATS[:2]), st.integers(1, 3), st.integers(0, 2**20), st.data())
 def test_random_wide_models(text: str, pes: int, format: Format, size: int, seed: int, data: st.DataObject) -> None:
     graph = lowered(text, format)

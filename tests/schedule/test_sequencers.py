@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tabla.sim.machine import Stalls
 from tabla.templates.template import Template, template_for
@@ -28,6 +28,7 @@ from tabla.schedule.check import ScheduleFault, check
 from tabla.schedule.schedule import Schedule
 from tabla.source import Source
 from tabla.strands.strand import Strand
+from tests.draws import draws
 from tests.lang.tabla.random_programs import programs
 from tests.schedule.agreement import agree, agree_on
 from tests.schedule.bank import bank
@@ -57,13 +58,13 @@ def side_by_side(graph: Graph, template: Template, format: Format, least: int) -
     return None
 
 
-@settings(max_examples=60)
+@draws(30, 60)
 @given(programs(), ARRAYS, st.sampled_from(FORMATS), st.integers(0, 2**20))
 def test_random_programs(text: str, template: Template, format: Format, seed: int) -> None:
     agree(lowered(text, format), template, format, seed=seed)
 
 
-@settings(max_examples=80)
+@draws(40, 80)
 @given(programs(), SEVERAL, st.sampled_from(FORMATS), st.integers(0, 2**20), st.sampled_from([1, 1, 2]))
 def test_random_programs_side_by_side(text: str, template: Template, format: Format, seed: int, least: int) -> None:
     """Also where it is slower; and whenever the host pauses."""

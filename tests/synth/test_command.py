@@ -134,7 +134,9 @@ def test_faults_are_refused(
 
 
 def test_an_own_device_of_an_own_family(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["gen", str(EXAMPLE), "--template", "Pe2", "--format", "q2.6", "-q", "-o", str(tmp_path / "build")]
+    kernel, out = tmp_path / "twice.tc", str(tmp_path / "build")
+    kernel.write_text("def twice(float(N) A) -> (B) { B(n) = A(n) + A(n) }\n")
+    words = ["gen", str(kernel), "--size", "N=4", "--template", "Pe1", "--format", "q2.6", "-q", "-o", out]
     assert main(words) == 0
     capsys.readouterr()
     own = tmp_path / "own.td"

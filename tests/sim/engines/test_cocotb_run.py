@@ -15,7 +15,8 @@ from tabla.sim.engines.cocotb_run import CocotbMachine, available
 from tabla.source import TablaError
 
 
-@pytest.mark.parametrize("simulator", ["icarus", "verilator"])
+# In make test, Verilator runs a generated program: tests/end_to_end/test_engines.py.
+@pytest.mark.parametrize("simulator", ["icarus", pytest.param("verilator", marks=pytest.mark.slow)])
 def test_the_stub(simulator: str) -> None:
     if not available(simulator):
         pytest.skip(f"needs cocotb and {simulator}")
