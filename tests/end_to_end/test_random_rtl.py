@@ -21,7 +21,7 @@ def exact(text: str, pes: int, format: Format, seed: int) -> None:
     hold_against_evaluation(lowered(text, format), "icarus", pes, format, samples=2, seed=seed)
 
 
-@settings(max_examples=5, phases=[Phase.generate])
+@settings(max_examples=3, phases=[Phase.generate])
 @drawn
 def test_random_programs_in_icarus(text: str, pes: int, format: Format, seed: int) -> None:
     exact(text, pes, format, seed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -26,7 +27,7 @@ from tabla.strands.strand import Owner
 from tests.end_to_end.test_several_roots_port import softmax
 from tests.schedule.agreement import FREE_ROOTS, shaped_graph
 from tests.schedule.bank import bank
-from tests.schedule.kept import kept
+from tests.schedule.kept import KEPT_FOLDER, kept
 from tests.schedule.kernels import padded, triangle
 from tests.schedule.planted import FAULTS
 from tests.schedule.test_check import BACKPROP
@@ -35,8 +36,8 @@ from tests.strands.scans import Shape, scan_graph
 from tests.strands.test_gathers import embedding
 
 Q6_10 = Format(integer=6, fraction=10)
-MOST = 10
-"""Of each fault as many are tried in a program."""
+MOST = 10 if os.environ.get("TABLA_EXPLORE") or os.environ.get(KEPT_FOLDER) else 4
+"""Of each fault as many are tried in a program: more in ``make test-all``, and where the checker itself is changed."""
 GAUGES = """
 model_input x[6], u, v; model w[6], k; gradient g[6] -> w; iterator i[0:6];
 s = sum[i](w[i]*x[i]); c = s < u; d = u / v; p = sigmoid(s) * d; q = tanh(d) + k; r = c * p - q;
