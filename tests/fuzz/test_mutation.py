@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -77,6 +79,19 @@ def test_every_file_has_judges_that_there_are(campaign: str) -> None:
     for file in files_of(campaign):
         judge = judge_of(file)
         assert judge.tests and all((ROOT / test.partition("::")[0]).is_file() for test in judge.tests)
+
+
+def test_a_case_that_judges_name_is_none_that_they_leave_out() -> None:
+    """Judges leave out slow tests, but for proofs. So a case that they name must not become a slow one."""
+    judges = [judge_of(file) for campaign in CAMPAIGNS for file in files_of(campaign)]
+    named = {test for judge in judges for test in (*judge.tests, *judge.wider) if "::" in test}
+    cases = sorted(test for test in named if not test.startswith("tests/prove/"))
+    assert len(cases) > 20
+    words = ["-q", "-p", "no:cacheprovider", "-m", "not slow", "--collect-only", *cases]
+    ended = subprocess.run([sys.executable, "-m", "pytest", *words], cwd=ROOT, capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stdout
+    found = ended.stdout.splitlines()
+    assert [case for case in cases if not any(line.startswith(case) for line in found)] == []
 
 
 def test_verdicts_are_kept_side_by_side(tmp_path: Path) -> None:

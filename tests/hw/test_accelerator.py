@@ -77,7 +77,7 @@ def test_stalls_at_both_borders_leave_words_and_cycles_as_predicted(seed: int) -
     assert hardware == model
 
 
-@pytest.mark.parametrize(("width", "fraction"), [pytest.param(16, 10, marks=pytest.mark.slow), (8, 4)])
+@pytest.mark.parametrize(("width", "fraction"), [(16, 10), (8, 4)])
 def test_functions_and_their_counters(width: int, fraction: int) -> None:
     chance = random.Random(width)
     build = parameters(1, width=width, fraction=fraction)

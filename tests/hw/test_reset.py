@@ -101,10 +101,7 @@ def simulate(script: Any) -> None:
 
 @pytest.mark.parametrize(
     ("code", "cut"),
-    [
-        *((LOAD, 7), (RUN, 3), (RUN, 75), *((RUN, cut) for cut in range(137, 142)), (DUMP, 40)),
-        *(pytest.param(*each, marks=pytest.mark.slow) for each in ((RUN, 30), (DUMP, 25))),
-    ],
+    [(LOAD, 7), (RUN, 3), (RUN, 30), (RUN, 75), *((RUN, cut) for cut in range(137, 142)), (DUMP, 25), (DUMP, 40)],
 )
 def test_reset_in_the_midst_of_a_command(code: int, cut: int) -> None:
     async def script(bench: Bench) -> None:
