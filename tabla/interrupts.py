@@ -13,6 +13,7 @@ import sys
 import tempfile
 import threading
 import time
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
@@ -75,6 +76,33 @@ def _insist(number: int) -> None:
 
 
 @contextmanager
+def _quiet_destructors() -> Iterator[None]:
+    """Drop what destructors raise after a signal, until the ``with`` block ends.
+
+    A signal may end a constructor in its midst. The destructor of a package may fail on such a half-made object, and
+    Python would print its traceback after our one line.
+    """
+    before = sys.unraisablehook
+
+    def hook(unraisable: sys.UnraisableHookArgs) -> None:
+        if _State.received is None:
+            before(unraisable)
+
+    sys.unraisablehook = hook
+    try:
+        yield
+    except Interrupted as stop:
+        # The frames hold half-made objects, whose destructors run now.
+        fault: BaseException | None = stop
+        while fault is not None:
+            traceback.clear_frames(fault.__traceback__)
+            fault = fault.__context__
+        raise
+    finally:
+        sys.unraisablehook = before
+
+
+@contextmanager
 def handled() -> Iterator[None]:
     """Turn both signals into exceptions until the ``with`` block ends. A signal that is ignored stays ignored.
 
@@ -89,7 +117,8 @@ def handled() -> Iterator[None]:
         if handler is not signal.SIG_IGN:
             signal.signal(number, _receive)
     try:
-        yield
+        with _quiet_destructors():
+            yield
     finally:
         _State.received = None
         for number, handler in before.items():

@@ -161,7 +161,6 @@ def test_a_signal_waits_for_the_end_of_a_block() -> None:
     assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_signal_is_not_lost_in_a_destructor() -> None:
     """Python drops an exception that a destructor raises."""
 
@@ -175,6 +174,31 @@ def test_a_signal_is_not_lost_in_a_destructor() -> None:
         del thing
         for _ in range(100):
             time.sleep(0.02)
+
+
+def test_a_half_made_object_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A signal ends its constructor, and then its destructor fails."""
+    said = list[object]()
+    monkeypatch.setattr(sys, "unraisablehook", lambda unraisable: said.append(unraisable.exc_value))
+
+    class Half:
+        def __init__(self, number: int) -> None:
+            if number:
+                os.kill(os.getpid(), number)
+                time.sleep(0.5)
+            self.made = True
+
+        def __del__(self) -> None:
+            del self.made
+
+    with pytest.raises(Interrupted), handled():
+        Half(signal.SIGTERM)
+    assert said == []
+    # Without a signal Python says what a destructor raises.
+    with handled():
+        thing = Half(0)
+        del thing.made, thing
+    assert [type(fault) for fault in said] == [AttributeError]
 
 
 def test_an_ignored_signal_stays_ignored() -> None:
