@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import random
+import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -35,6 +36,9 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     inputs(folder / "in")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
+        # A process whose power is cut leaves its temporary folder.
+        patch.setenv("TMPDIR", str(tmp_path_factory.mktemp("temporary")))
+        patch.setattr(tempfile, "tempdir", None)
         prepare(patch)
         yield folder
 
