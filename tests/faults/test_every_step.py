@@ -22,8 +22,8 @@ from tests.faults.steps import CUT, Cut, Refuse, Step, around
 from tests.faults.writers import WRITERS, Writer, inputs, prepare
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="reads /proc, and forks")
-_OTHERS = 1
-"""How many steps beside those around a rename the quick tests try."""
+_OTHERS = 3
+"""The steps beside those around a rename that the quick tests try."""
 _REMOVING = ("rmdir", "unlink")
 _CODES = (errno.ENOSPC, errno.EIO, errno.EACCES)
 ALL = pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["some", "every"])
@@ -56,7 +56,7 @@ def renames(step: Step) -> bool:
 
 
 def chosen(home: Home, every: bool) -> Sequence[int]:
-    """Return the steps to try: all, or those around each rename and `_OTHERS` others."""
+    """Return the steps to try: all, or those around each rename and some others."""
     return range(len(home.steps)) if every else sorted(around(home.steps, renames) | set(others(home)))
 
 
