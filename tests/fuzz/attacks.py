@@ -214,7 +214,7 @@ SLOW: dict[str, Attack] = {
     "tablegen parentheses": _attack("tablegen", lambda: b"def X { dag d = " + b"(" * MEGABYTES, "2,000,000 words"),
     "tablegen operators": _attack("tablegen", lambda: b"def X { int d = " + b"!add(1," * 1_000_000, "2,000,000 words"),
     "tablegen text": _attack("tablegen", lambda: b'def X { string s = "' + b"x" * MEGABYTES, "end of file in string"),
-    "tablegen records": _attack("tablegen", lambda: b"foreach i = 0-1000003 in def R#i;", "more than 500000 records"),
+    "tablegen records": _attack("tablegen", lambda: b"foreach i = 0-1000003 in def R#i;", "more than 250000 records"),
     "tablegen conditions": _attack("tablegen", lambda: b"#ifdef A\n" * 1_000_000, "without a matching #endif"),
     "npz large bomb": _attack("npz", lambda: _archive("(99999999,)", b"\0" * 800_000_000), "100 times its own size"),
     "npz many": _attack(
