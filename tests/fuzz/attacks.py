@@ -211,8 +211,8 @@ ATTACKS: dict[str, Attack] = {
 SLOW: dict[str, Attack] = {
     "tabla million": _attack("tabla", lambda: _HEAD.encode() + b";" * 1_000_000, _LONG),
     "tc million": _attack("tc", lambda: _kernel("+".join(["A(i)"] * 200_000)), _LONG),
-    "tablegen parentheses": _attack("tablegen", lambda: b"def X { dag d = " + b"(" * MEGABYTES, "2,000,000 words"),
-    "tablegen operators": _attack("tablegen", lambda: b"def X { int d = " + b"!add(1," * 1_000_000, "2,000,000 words"),
+    "tablegen parentheses": _attack("tablegen", lambda: b"def X { dag d = " + b"(" * MEGABYTES, "1,500,000 words"),
+    "tablegen operators": _attack("tablegen", lambda: b"def X { int d = " + b"!add(1," * 1_000_000, "1,500,000 words"),
     "tablegen text": _attack("tablegen", lambda: b'def X { string s = "' + b"x" * MEGABYTES, "end of file in string"),
     "tablegen records": _attack("tablegen", lambda: b"foreach i = 0-1000003 in def R#i;", "more than 250000 records"),
     "tablegen conditions": _attack("tablegen", lambda: b"#ifdef A\n" * 1_000_000, "without a matching #endif"),

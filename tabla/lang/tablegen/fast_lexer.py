@@ -23,7 +23,7 @@ _NAME, _MARK, _NUMBER, _TEXT, _VARIABLE, _OPERATOR = range(1, 7)
 _KINDS = {_NUMBER: "INTEGER", _TEXT: "TEXT", _VARIABLE: "VARIABLE"}
 
 
-MAX_TOKENS = 2_000_000
+MAX_TOKENS = 1_500_000
 """The most tokens of a run, with all files that are included: some seconds of reading."""
 
 

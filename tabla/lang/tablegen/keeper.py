@@ -28,7 +28,7 @@ _SHOWN_OF_A_NAME = 60
 
 # Whoever has this many faults to mend does not read further ones.
 MAX_FAULTS = 100
-# A record takes nearly a kilobyte and 16 microseconds, so these take a quarter of a gigabyte and four seconds.
+# A record takes two kilobytes and 16 microseconds, so these take half a gigabyte and four seconds.
 MAX_RECORDS = 250_000
 
 
