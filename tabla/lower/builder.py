@@ -35,7 +35,7 @@ from tabla.ir.graph import (
 from tabla.ir.rate import RuntimeRate
 from tabla.ir.rewrite import summed_names
 from tabla.lower.quantise import Quantiser, Use
-from tabla.lower.scaled import Fitting, outside
+from tabla.lower.scaled import Fitting, constants_of, outside, sums_words
 from tabla.source import Label, Span, TablaError
 
 Sum = tuple[Term, ...]
@@ -150,6 +150,18 @@ class GraphBuilder:
     def outside(self, value: Fraction) -> bool:
         """Return whether the format cannot hold a constant, or rounds it to zero."""
         return outside(value, self.number_format)
+
+    def scales(self, value: Fraction, terms: Sum) -> bool:
+        """Return whether the constant `value` multiplies each term of a value, and not the word of the value.
+
+        It does so if the format cannot hold the constant, and if the value is a sum of words (decision 22), unless the
+        format cannot hold the product with a constant that a word of the sum has already.
+        """
+        return self.outside(value) or (
+            abs(value) not in (0, 1)
+            and sums_words(terms)
+            and not any(self.outside(value * known) for known in constants_of(terms))
+        )
 
     def _fitted(
         self,

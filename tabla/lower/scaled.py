@@ -50,6 +50,11 @@ class Factor(Constant):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Mantissa(Factor):
+    """The factor, from 1 to 2, of a sum of products that is rounded before a constant multiplies it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Scaled(Term):
     """A product of two words times the constant `scale`."""
 
@@ -74,6 +79,24 @@ def precision(fmt: Format) -> int:
 def outside(value: Fraction, fmt: Format) -> bool:
     """Return whether a format cannot hold a constant, or rounds it to zero."""
     return not fmt.holds(value) or (value != 0 and fmt.nearest(value) == 0)
+
+
+def sums_words(terms: Sequence[Term]) -> bool:
+    """Return whether a value is a sum of several words, or of words over indices.
+
+    A constant multiplies each term of such a sum, so that the sum does not saturate before it is scaled. A constant
+    that multiplies one word, or a sum with a product of two words, is no such case.
+    """
+    several = len(terms) > 1 or any(term.reduce for term in terms)
+    return several and not any(
+        isinstance(term, Scaled) or sum(not isinstance(factor, Constant) for factor in term.factors) > 1
+        for term in terms
+    )
+
+
+def constants_of(terms: Sequence[Term]) -> list[Fraction]:
+    """Return the constants among the factors of terms."""
+    return [factor.value for term in terms for factor in term.factors if isinstance(factor, Constant)]
 
 
 def times(terms: tuple[Term, ...], value: Fraction, span: Span | None, *, inverse: bool = False) -> tuple[Term, ...]:
@@ -177,10 +200,11 @@ class Fitting:
         word = mantissa * Fraction(2) ** (precision(self._format) - self._format.fraction)
         self._quantiser.scaled(word, value, factor.span, inverse=factor.inverse)
         self._quantiser.told(2 * mantissa)
-        return Linear(terms=terms, shift=shift + 1), Factor(value=2 * mantissa, span=factor.span)
+        return Linear(terms=terms, shift=shift + 1), Mantissa(value=2 * mantissa, span=factor.span)
 
     def _linear(self, operation: Linear, box: Mapping[str, Index], part: Part) -> Linear:
         """Give each product its shift. Products with one shift are summed and rounded together."""
+        operation = replace(operation, terms=tuple(map(self._held_exactly, operation.terms)))
         groups: dict[int, list[Term]] = {}
         fitted: list[tuple[int | None, Term]] = []
         for term in operation.terms:
@@ -224,10 +248,34 @@ class Fitting:
                     factors.append(factor)
         return shift, replace(term, factors=tuple(factors), sign=sign)
 
+    def _held_exactly(self, term: Term) -> Term:
+        """Return a product without its factor, if the factor is exactly a word of the format.
+
+        Such a factor is a plain constant, or nothing beside a sign if it is 1 or -1.
+        """
+        match term.factors:
+            case (other, Factor() as factor) if self._exactly_held(factor):
+                value, span = factor.value, factor.span
+                if abs(value) == 1:
+                    return replace(term, factors=(other,), sign=term.sign * int(value))
+                word = Constant(value=value, span=span)
+                return replace(term, factors=(word,) if other == _ONE else (other, word))
+            case _:
+                return term
+
+    def _exactly_held(self, factor: Factor) -> bool:
+        """Return whether the format holds a factor exactly, and the divisor that it stands for, too."""
+        written = 1 / factor.value if factor.inverse else factor.value
+        held = not outside(written, self._format) and not outside(factor.value, self._format)
+        return held and not isinstance(factor, Mantissa) and not self._inexact(factor.value)
+
+    def _inexact(self, value: Fraction) -> bool:
+        return (value * self._format.one).denominator != 1
+
     def _apart(self, constant: Constant, beside_index: bool) -> bool:
         """Return whether a product takes a constant apart; beside a scaled index it does so if the word is inexact."""
-        inexact = (constant.value * self._format.one).denominator != 1
-        return isinstance(constant, Factor) or outside(constant.value, self._format) or (beside_index and inexact)
+        taken = isinstance(constant, Factor) or outside(constant.value, self._format)
+        return taken or (beside_index and self._inexact(constant.value))
 
     def _mantissa(self, constant: Constant, room: int, points: int) -> tuple[Constant, int]:
         """Return a mantissa of a constant that words hold, and the shift beside it.
@@ -237,7 +285,9 @@ class Fitting:
         fmt, value, span = self._format, abs(constant.value), constant.span
         mantissa, shift = taken_apart(value)
         more = 0 if mantissa == 1 else precision(fmt) - fmt.fraction
-        more = max(more, -room - shift)
+        # A constant that the format holds is no less exact than its word.
+        least = -shift if fmt.holds(value) and not isinstance(constant, Mantissa) else more
+        more = max(more, least, -room - shift)
         scaled = Constant(value=mantissa * Fraction(2) ** more, span=span)
         shift += more
         vanishes = 2 * value * points * -fmt.lowest < 1 or fmt.fraction + shift > 2 * fmt.width - 1

@@ -165,6 +165,46 @@ def test_the_three_notations_agree() -> None:
         assert results(graph, Q6_10, {"A": array}) == [[mean]]
 
 
+@pytest.mark.parametrize("size", [2, 3, 8, 10, 16, 31, 32, 64, 100, 1000])
+def test_a_mean_does_not_saturate_in_any_notation(size: int) -> None:
+    """The mean of equal words is that word, within the error of the constant, although their sum does not fit."""
+
+    def tile(A: Tensor) -> Tensor:
+        return _sum(A) / size
+
+    traced = lower_tile(trace(tile, {"A": (size,)}, {}), number_format=Q6_10)
+    one = tc("def f(float(N) A) -> (O) { O() +=! A(i) O() = O() / N }", {"N": size})
+    text = tabla(f"m = {size}; model_input A[m]; iterator i[0:m]; O = sum[i](A[i]) / m;")
+    for word in (3072, 32767, -32768):
+        means = [results(graph, Q6_10, {"A": np.full(size, word)})[0][0] for graph in (traced, one, text)]
+        assert means[0] == means[1] == means[2]
+        assert abs(means[0] - word) <= 1 + abs(word) // 1000
+
+
+def test_a_sum_is_not_rounded_before_a_constant_that_the_format_holds() -> None:
+    """31.999 + 31.999 does not fit q6.10, and half of it does."""
+    head = "model_input a, b;"
+    for body, word in (
+        ("y = 0.5 * (a + b);", 32767),
+        ("y = (a + b) / 2;", 32767),
+        ("y = (a + b - a) / 4;", 8192),
+        ("y = 31 * (a - b);", 0),
+        ("y = (a + 2) * 0.25;", 8704),
+        ("y = 0.5 * (a + b) - b;", 0),
+    ):
+        assert results(tabla(head + body), Q6_10, {"a": 32767, "b": 32767}) == [[word]]
+        kernel = f"def f(float a, float b) -> (y) {{ y() = {body[4:-1].replace('a', 'a()').replace('b', 'b()')} }}"
+        assert results(tc(kernel, {}), Q6_10, {"a": 32767, "b": 32767}) == [[word]]
+
+
+def test_a_chain_of_constants_that_would_vanish_rounds_between() -> None:
+    """Constants are multiplied while the format holds their product; the sum below is a word of its own then."""
+    text = "x"
+    for _ in range(20):
+        text = f"(0.5 * {text} + 1)"
+    assert results(tabla(f"model_input x; y = {text};"), Q6_10, {"x": 0}) == [[2048]]
+
+
 def test_a_multiple_of_a_sum_in_tile() -> None:
     """The sum is not rounded first where only its multiple is used; used twice, it is a word."""
 

@@ -196,7 +196,7 @@ class Expressions:
         if 0 in known:
             return Sum()
         for constant, other in ((known[0], right), (known[1], left)):
-            if constant is not None and self._builder.outside(constant):
+            if constant is not None and self._scales(constant, other):
                 own = right if other is left else left
                 return Sum(terms=times(self._sum(other).signed(), constant, _span_of(own) or span))
         (left_sign, left_word), (right_sign, right_word) = self._factor(left, span), self._factor(right, span)
@@ -211,12 +211,17 @@ class Expressions:
             raise TablaError(
                 "division by zero", Label(operation.right.span, "this is 0"), hint="divide by something else"
             )
-        if divisor is not None and self._builder.outside(divisor):
+        if divisor is not None and self._scales(divisor, left):
             return Sum(terms=times(self._sum(left).signed(), 1 / divisor, operation.right.span, inverse=True))
         word = self._word(left, operation.span)
         if divisor is not None and abs(divisor) == 1:
             return Sum(terms=(Term(factors=(word,), sign=int(divisor)),))
         return Word(operation=Divide(left=word, right=self._word(right, operation.span)), span=operation.span)
+
+    def _scales(self, constant: Fraction, value: Value) -> bool:
+        """Return whether a constant multiplies each term of a value."""
+        terms = value.signed() if isinstance(value, Sum) else ()
+        return self._builder.scales(constant, terms)
 
     def _call(self, call: tree.Call) -> Value:
         words = [self._word(self._value(argument), argument.span) for argument in call.arguments]

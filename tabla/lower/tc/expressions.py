@@ -75,6 +75,8 @@ class Expressions(Words):
                 not value.scalar.integral and (scaled := self._scaled(left, right, inverse=True))
             ):
                 return scaled
+            case program.Binary(operator="/", left=left, right=right) if not value.scalar.integral:
+                return self._quotient(left, right, value.span)
             case program.Binary(operator="%", left=left, right=right) if not value.scalar.integral:
                 return self.integers.remainder(self.word(left), self.word(right), value.span)
             case program.Convert(operand=operand, scalar=scalar) if scalar.kind == "float":
@@ -122,8 +124,6 @@ class Expressions(Words):
                 return self.word(operand)
             case program.Binary(operator="/" | "%") if value.scalar.integral:
                 return self.integers.as_real(self.integers.word(value), value.span)
-            case program.Binary(operator="/", left=left, right=right):
-                return self.part(Divide(left=self.word(left), right=self.word(right)), value.span)
             case program.Binary(operator="<" | "<=" | ">" | ">=" | "==" | "!=" as op, left=left, right=right):
                 if value.common.integral and (reads_integers(left) or reads_integers(right)):
                     return self.integers.compared(value)
@@ -169,18 +169,27 @@ class Expressions(Words):
         return self.copies[name]
 
     def _scaled(self, value: Value, by: Value, *, inverse: bool = False) -> Sum | None:
-        """Return a value times a constant, or over it with `inverse`; None where the format holds the constant."""
+        """Return a value times a constant that the format cannot hold, or over it with `inverse`.
+
+        The result is None for other constants, unless the value's tensor holds the multiple already.
+        """
         constant = self.constant(by)
-        if not constant or not self.builder.outside(constant):
+        if not constant:
             return None
         if isinstance(value, program.Read) and self.held[value.tensor].tensor in self.multiples:
             return self.sum_of(value)
+        if not self.builder.outside(constant):
+            return None
         return times(self.sum_of(value), 1 / constant if inverse else constant, by.span, inverse=inverse)
 
     def _product(self, left: Value, right: Value) -> Sum:
         one, other = self.sum_of(left), self.sum_of(right)
         if not one or not other:
             return ()
+        for terms, by in ((one, right), (other, left)):
+            constant = self.constant(by)
+            if constant is not None and not by.scalar.integral and self.builder.scales(constant, terms):
+                return times(terms, constant, by.span)
         sign = 1
         factors: list[Operand] = []
         for terms, value in ((one, left), (other, right)):
@@ -191,6 +200,14 @@ class Expressions(Words):
                 factors.append(self.part(Linear(terms=terms), value.span))
         kept = tuple(factor for factor in factors if not (isinstance(factor, Constant) and factor.value == 1))
         return (Term(factors=kept or (_ONE,), sign=sign),)
+
+    def _quotient(self, left: Value, right: Value, span: Span) -> Sum:
+        """Return a real quotient. A sum of words over a constant is not rounded before it is divided."""
+        terms, divisor = self.sum_of(left), self.constant(right)
+        if divisor and self.builder.scales(divisor, terms):
+            return times(terms, 1 / divisor, right.span, inverse=True)
+        operation = Divide(left=self.joined(terms, left.span), right=self.word(right))
+        return (Term(factors=(self.part(operation, span),)),)
 
     def _power(self, base: Value, exponent: Value, span: Span) -> Sum:
         """Small whole powers are products; all others are ``exp(exponent * log(base))``."""

@@ -119,14 +119,16 @@ class _Lowering:
         self.held[tensor.name] = place
 
     def _multiple(self, step: Domain, place: Held, operation: Operation) -> Operation:
-        """Return a sum as its multiple, if only the multiple is used and the format cannot hold the factor."""
+        """Return a sum as its multiple by a constant, if only the multiple is used."""
         found = overwriting(self.inference.steps, step)
         if found is None or not isinstance(operation, Linear) or not _covers(_written(found[0]), _written(step)):
             return operation
         later, factor, inverse = found
         points = pieces_of(later, self.inference.sizes)
         constant = Expressions(self.builder, points[0], self.held).constant(factor)
-        if not constant or any(each.partial for each in points) or not self.builder.outside(constant):
+        if not constant or any(each.partial for each in points):
+            return operation
+        if not self.builder.scales(constant, operation.terms):
             return operation
         self.multiples.add(place.tensor)
         value = 1 / constant if inverse else constant

@@ -22,7 +22,7 @@ from tabla.ir.graph import (
 )
 from tabla.lang.tile import program as tile
 from tabla.lang.tile.elementwise import WHOLE
-from tabla.lang.tile.program import Elementwise, Node, Number, Operator, Ordinal
+from tabla.lang.tile.program import Contraction, Elementwise, Node, Number, Operator, Ordinal
 from tabla.lower import scaled
 from tabla.lower.builder import GraphBuilder, Sum, negated
 from tabla.lower.tile.bits import Bits
@@ -119,6 +119,12 @@ class Expressions:
                 return (Term(factors=(word,)),)
             case "divide" if node.kind == "float" and (divisor := self._outside(node.inputs[1])) is not None:
                 return scaled.times(self.sum_of(*parts[0]), 1 / divisor, node.inputs[1].span or node.span, inverse=True)
+            case "divide" if node.kind == "float":
+                match self._quotient(node, *parts):
+                    case Divide() as divide:
+                        return (Term(factors=(self._part(divide, node.span),)),)
+                    case terms:
+                        return terms
             case "divide" if node.kind == "integer":
                 left, right = (self.word(*part) for part in parts)
                 word = quotient(left, right, self.parts(node.span), self.builder.number_format.fraction)
@@ -187,8 +193,12 @@ class Expressions:
         """Return the operation that defines an element."""
         parts = [(operand, stretched(operand, at)) for operand in node.inputs]
         match node.operator:
-            case "divide" if node.kind == "float" and self._outside(node.inputs[1]) is None:
-                return Divide(left=self.word(*parts[0]), right=self.word(*parts[1]))
+            case "divide" if node.kind == "float" and node not in self.scaled and self._outside(node.inputs[1]) is None:
+                match self._quotient(node, *parts):
+                    case Divide() as divide:
+                        return divide
+                    case terms:
+                        return Linear(terms=terms)
             case operator if operator in COMPARISONS:
                 words = self.whole.word if self.positions.intersection(node.inputs) else self.word
                 left, right = (words(*part) for part in parts)
@@ -202,19 +212,38 @@ class Expressions:
                 return Linear(terms=terms or (Term(factors=(_ZERO,)),))
 
     def factor(self, node: Node) -> tuple[Node, Fraction] | None:
-        """Return operand and constant of a product or a quotient whose constant the format cannot hold, or None.
+        """Return operand and constant of a product or a quotient whose constant multiplies each term of the operand.
 
-        The constant of a quotient is the inverse of the divisor.
+        It does so if the format cannot hold the constant, and if the operand is a sum of words. The constant of a
+        quotient is the inverse of the divisor. The result is None for any other node.
         """
         match node:
             case Elementwise(operator="divide", kind="float", inputs=(operand, divisor)):
-                value = self._outside(divisor)
+                value = self._scaling(divisor, operand)
                 return None if value is None else (operand, 1 / value)
             case Elementwise(operator="multiply", inputs=(left, right)):
                 for operand, other in ((left, right), (right, left)):
-                    if (value := self._outside(other)) is not None:
+                    if (value := self._scaling(other, operand)) is not None:
                         return operand, value
         return None
+
+    def _scaling(self, node: Node, operand: Node) -> Fraction | None:
+        """Return the value of a constant that multiplies each term of an operand, or None."""
+        value = constant(node)
+        match operand:
+            case Contraction(aggregation="sum", combination="none" | "add", kind="float") if value and abs(value) != 1:
+                return value
+            case _:
+                return self._outside(node)
+
+    def _quotient(
+        self, node: Elementwise, left: tuple[Node, Subscripts], right: tuple[Node, Subscripts]
+    ) -> Divide | Sum:
+        """Return a real quotient. A sum of words over a constant is not rounded before it is divided."""
+        terms, divisor = self.sum_of(*left), constant(right[0])
+        if divisor and self.builder.scales(divisor, terms):
+            return scaled.times(terms, 1 / divisor, right[0].span or node.span, inverse=True)
+        return Divide(left=self._word(terms, left[0].span), right=self.word(*right))
 
     def _outside(self, node: Node) -> Fraction | None:
         """Return the value of a constant other than 0, if the format cannot hold it or if it is a factor."""
@@ -242,7 +271,7 @@ class Expressions:
         for factor, rest in ((one, other), (other, one)):
             match factor:
                 case (Term(factors=(Constant(value=value) as known,), sign=sign),) if (
-                    isinstance(known, scaled.Factor) or self.builder.outside(value)
+                    isinstance(known, scaled.Factor) or self.builder.scales(value, rest)
                 ):
                     return scaled.times(rest, sign * value, known.span or span)
         sign = 1

@@ -123,8 +123,8 @@ class _Lowering:
         return self.builder.graph(name, updates, tuple(dict.fromkeys(results)), loaded)
 
     def _find_multiples(self, nodes: Sequence[Node]) -> None:
-        """Note the sums of which only one multiple is used. Such a sum is not rounded before it is multiplied by a
-        constant that the format cannot hold, so that a mean of many values does not saturate.
+        """Note the sums of which only one multiple by a constant is used. Such a sum is not rounded before it is
+        multiplied, so that a mean of many values does not saturate.
         """
         uses = Counter([*(operand for node in nodes for operand in node.operands), *self.program.outputs, *self.asked])
         for node in nodes:
