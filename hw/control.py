@@ -108,7 +108,7 @@ class MacControl(wiring.Component):
         self.c_sources = sources(self.form, "c", features)
         self.wide_sources = tuple(sorted(features.wide_sources))
         members: dict[str, Any] = {name: In(1) for name in ("valid", "first", "last", "open")}
-        members["instruction"] = In(instruction_width(unit))
+        members["instruction"] = In(instruction_width(unit, parameters.far_shift_bits))
         members |= {
             f"{operand}_select": Out(max(1, len(names)))
             for operand, names in (("a", self.a_sources), ("b", self.b_sources), ("c", self.c_sources))

@@ -70,6 +70,8 @@ def _symbols(unit: str, parameters: Parameters, word: int) -> dict[str, str]:
     for field in operation_format(unit).fields:
         value = layout.fields[field.name].extract(word)
         found[field.name] = field.choices[value] if value < len(field.choices) else str(value)
+    if "shift" in found:
+        found["shift"] = str(layout.shift(word))
     return found
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from amaranth.hdl import Array, Module, Mux, Signal
+from amaranth.hdl import Array, Cat, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from tabla.hw.block_memories import microcode_has_blocks
@@ -81,7 +81,7 @@ class Sequencer(wiring.Component):
         self.strand_layout = strand_layout(unit, parameters)
         # The bits behind the generators.
         self.single = tuple(name for name in ("up", "wide") if name in self.operation_layout.fields)
-        self.instruction_width = instruction_width(unit)
+        self.instruction_width = instruction_width(unit, parameters.far_shift_bits)
         self.offset_width = parameters.address_bits[unit]
         self.generators = tuple(g for g in operation_format(unit).generators if g in features.generators)
         super().__init__(self._members())
@@ -223,7 +223,7 @@ class Sequencer(wiring.Component):
     def _describe(self, m: Module, word: Any, valid: Any, flags: dict[str, Any]) -> None:
         m.d.sync += [
             self.valid.eq(valid & ~self.restart),
-            self.instruction.eq(word[: self.instruction_width]),
+            self.instruction.eq(self._instruction(word)),
             self.first.eq(flags["first"]),
             self.last.eq(flags["last"]),
         ]
@@ -265,6 +265,12 @@ class Sequencer(wiring.Component):
                 generator.deltas[level].eq(self._field(word, f"{name}.delta{level}"))
                 for level in range(self.parameters.levels)
             ]
+
+    def _instruction(self, word: Any) -> Any:
+        """Return the fields of an operation, generators left out: the bits of the number of a shift are its last ones.
+        """
+        far = [self._field(word, name) for name in operation_format(self.unit).far if name in self.operation_layout.fields]
+        return Cat(word[: instruction_width(self.unit)], *far)
 
     def _field(self, word: Any, name: str) -> Any:
         place = self.operation_layout.fields[name]

@@ -26,10 +26,11 @@ class InstructionField:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperationFormat:
-    """The fields and the generators of one unit's operations, and the single bits that follow them.
+    """The fields and the generators of one unit's operations, and the bits that follow them.
 
     `several` names those bits. It is empty where the array has one sequencer. `wide_models` names the bits behind them,
-    which only arrays with wide models have.
+    which only arrays with wide models have. `far` names the last field, which has the bits of the number of a shift
+    above those of `shift`. Only arrays with more than four shifts have it.
     """
 
     unit: str
@@ -37,6 +38,7 @@ class OperationFormat:
     generators: tuple[str, ...]
     several: tuple[str, ...] = ()
     wide_models: tuple[str, ...] = ()
+    far: tuple[str, ...] = ()
 
     def code(self, field: str, symbol: str) -> int:
         """Return the code of a symbol of a field. A symbol that the field does not have is a `ValueError`."""
@@ -90,6 +92,7 @@ def operation_format(unit: str) -> OperationFormat:
         generators=strings(record, "Generators"),
         several=strings(record, "Several") if unit != kind else (),
         wide_models=strings(record, "WideModels"),
+        far=strings(record, "Far"),
     )
 
 

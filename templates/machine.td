@@ -92,18 +92,22 @@ def WriteDone : Stage<"write", "done", Timing.MemoryWrite, "an operation that is
 // generator its base, its window flag and one delta for each loop level follow.
 // A list `<field>Choices` names the codes of a field, from 0. `Several` names
 // bits that follow the generators only in arrays with several sequencers, and
-// `WideModels` bits behind them that only arrays with wide models have.
+// `WideModels` bits behind them that only arrays with wide models have. `Far`
+// names a field that is last and has the upper bits of a sum's shift, in arrays
+// with more than four shifts.
 class OperationFormat<string unit> {
   string Unit = unit;
   list<string> Generators = [];
   list<string> Several = [];
   list<string> WideModels = [];
+  list<string> Far = [];
 }
 
 def LaneIssue : OperationFormat<"lane_issue"> {
   let Generators = ["model", "data", "interim", "low", "high"];
   let Several = ["up"];
   let WideModels = ["wide"];
+  let Far = ["far_shift"];
   bits<2> a;
   bits<3> b;
   bits<2> c;
@@ -150,6 +154,7 @@ def LaneWrite : OperationFormat<"lane_write"> {
 def RootIssue : OperationFormat<"root_issue"> {
   let Generators = ["a", "b", "c"];
   let WideModels = ["wide"];
+  let Far = ["far_shift"];
   bits<3> a;
   bits<3> b;
   bits<3> c;

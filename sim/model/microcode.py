@@ -120,6 +120,9 @@ def decode_operation(word: int, unit: str, parameters: Parameters) -> Operation:
     numbers |= {name: bits.take(1) for name in form.several}
     if parameters.model_guard:
         numbers |= {name: bits.take(1) for name in form.wide_models}
+    if parameters.far_shift_bits and form.far:
+        near = next(field.width for field in form.fields if field.name == "shift")
+        numbers["shift"] |= bits.take(parameters.far_shift_bits) << near
     bits.finish(f"operation word {word:#x} of {unit}")
     return Operation(symbols=symbols, numbers=numbers, generators=generators)
 

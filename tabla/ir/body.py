@@ -6,7 +6,9 @@ from tabla.ir.graph import Extreme, Linear, Statement
 
 MOST_SLOTS = 64
 """The most operations in the body of a strand. A longer sum is unrolled at the root."""
-MOST_SHIFTS = 4
+FEW_SHIFTS = 4
+"""The most shifts of sums that the operations of a small array can name, with the shift 0."""
+MOST_SHIFTS = 32
 """The most shifts of sums in one program, with the shift 0. Those of wide models count as others."""
 
 

@@ -43,6 +43,8 @@ def _operation(unit: str, word: int, counts: tuple[int, ...], parameters: Parame
     for name in (*form.several, *form.wide_models):
         if name in layout.fields:
             fields[name] = layout.fields[name].extract(word)
+    if form.far:
+        fields["shift"] = layout.shift(word)
     addresses = {}
     for generator in form.generators:
         base, width = layout.fields[f"{generator}.base"].extract(word), layout.fields[f"{generator}.base"].width

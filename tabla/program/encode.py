@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from tabla.ir.body import MOST_SHIFTS
+from tabla.ir.body import FEW_SHIFTS, MOST_SHIFTS
 from tabla.ir.graph import Divide, Function, Graph, Linear
 from tabla.program.fit import refuse_features, refuse_misfit, refuse_numbers
 from tabla.program.image import Entry, Image, Parameters, StreamEntry
@@ -150,6 +150,7 @@ def _parameters(schedule: Schedule, memories: Mapping[str, Sequence[Strand]]) ->
         wide_memories=tuple(sorted(schedule.layout.wide_memories)),
         wide_shifts=tuple(range(schedule.wide_from, len(shifts))),
         port_words=schedule.port_words,
+        far_shift_bits=max(0, (len(shifts) - 1).bit_length() - (FEW_SHIFTS - 1).bit_length()),
     )
 
 
@@ -228,6 +229,10 @@ def _operation(unit: str, strand: Strand, operation: Operation, form: WordLayout
         if name in alone:
             continue
         fields[name] = format.code(name, value) if isinstance(value, str) else value
+    for name in format.far:
+        if name in form.fields:
+            near, number = form.fields["shift"], fields.get("shift", 0)
+            fields["shift"], fields[name] = number & ((1 << near.width) - 1), number >> near.width
     for generator, address in operation.addresses.items():
         fields[f"{generator}.base"] = address.base
         fields[f"{generator}.window"] = int(address.window)

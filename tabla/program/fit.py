@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from tabla.ir.body import FEW_SHIFTS
 from tabla.program.image import Image, Parameters
 from tabla.program.layout import operation_layout
 from tabla.program.overlay import Overlay, program_numbers, timing_widths
@@ -82,6 +83,11 @@ def refuse_misfit(name: str, needed: Parameters, overlay: Overlay) -> None:
         raise TablaError(
             f"'{name}' needs sums at place {shifts[0]}, the overlay has the places {there}",
             hint=f"build the overlay with --shifts={there},{shifts[0]}, or use another learning rate",
+        )
+    if needed.far_shift_bits:
+        raise TablaError(
+            f"'{name}' needs {len(needed.shifts)} places of sums, and a program on an overlay has {FEW_SHIFTS}",
+            hint="build an array of its own (leave --onto out), or use fewer constants that differ",
         )
     if needed.accumulator > has.accumulator:
         bits = needed.accumulator - has.accumulator

@@ -61,7 +61,8 @@ class Parameters:
     Microcode: `levels` is the most loops of any strand, and `body` the most body slots. `start_bits`, `interval_bits`
     and `count_bits` are widths of the fields of strand words. `address_bits` has, by unit, the width of address
     generators; `guard_bits` is the signed width of `low` and `high`, and `block_bits` the width of the stream's
-    `block`. `strand_depth` and `operation_depth` have, by unit, the depths of the microcode memories.
+    `block`. `strand_depth` and `operation_depth` have, by unit, the depths of the microcode memories. An operation has
+    `far_shift_bits` bits of the number of its shift above the two that every array has.
     """
 
     name: str
@@ -97,6 +98,7 @@ class Parameters:
     wide_memories: tuple[str, ...] = field(default=(), repr=False)
     wide_shifts: tuple[int, ...] = field(default=(), repr=False)
     port_words: int = field(default=1, repr=False)
+    far_shift_bits: int = field(default=0, repr=False)
 
     @property
     def stored_width(self) -> int:

@@ -40,6 +40,11 @@ class WordLayout:
     fields: Mapping[str, Field]
     width: int
 
+    def shift(self, word: int) -> int:
+        """Return the number of the shift that an operation word names, with its upper bits where the word has them."""
+        near, far = self.fields["shift"], self.fields.get("far_shift")
+        return near.extract(word) | (far.extract(word) << near.width if far is not None else 0)
+
 
 def generator_width(unit: str, generator: str, parameters: Parameters) -> int:
     """Return the width, in bits, of an address generator's values."""
@@ -62,7 +67,8 @@ def operation_layout(unit: str, parameters: Parameters) -> WordLayout:
     """Return the layout of the operation words of a unit.
 
     The fields of a generator are ``<generator>.base``, ``<generator>.window`` and ``<generator>.delta<level>``. The
-    last fields are those that only arrays with several sequencers have, and those of arrays with wide models.
+    last fields are those that only arrays with several sequencers have, those of arrays with wide models, and that of
+    arrays with more than four shifts.
     """
     form: OperationFormat = operation_format(unit)
     widths: list[tuple[str, int]] = [(f.name, f.width) for f in form.fields]
@@ -72,7 +78,8 @@ def operation_layout(unit: str, parameters: Parameters) -> WordLayout:
         widths.append((f"{generator}.window", 1))
         widths += [(f"{generator}.delta{level}", bits) for level in range(parameters.levels)]
     more = (*form.several, *(form.wide_models if parameters.model_guard else ()))
-    return _pack([*widths, *((name, 1) for name in more)])
+    far = [(name, parameters.far_shift_bits) for name in form.far if parameters.far_shift_bits]
+    return _pack([*widths, *((name, 1) for name in more), *far])
 
 
 def strand_layout(unit: str, parameters: Parameters) -> WordLayout:

@@ -6,7 +6,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from tabla.templates.template import template_for
 
-from tabla.ir.body import MOST_SHIFTS
+from tabla.ir.body import FEW_SHIFTS
 from tabla.ir.format import Format
 from tabla.ir.graph import Graph, Linear, Product
 from tabla.lang.tabla import parse
@@ -81,7 +81,7 @@ def shifts_like_updates(graph: Graph) -> bool:
             if len(words) > 1 or any(t.sign < 0 or t.reduce for t in words):
                 return False
     shifts = {s.operation.shift for s in graph.statements if isinstance(s.operation, Linear | Product)}
-    return len(shifts | {0}) <= MOST_SHIFTS
+    return len(shifts | {0}) <= FEW_SHIFTS
 
 
 @SETTINGS

@@ -1,4 +1,4 @@
-"""Shifts in common: products with constants give up shifts of their own where the machine has too few.
+"""Shifts in common: products with constants give up shifts of their own where the smallest array has too few.
 
 The product with ``m * 2^-s`` is also the product with ``2^n * m * 2^-(s + n)``, bit for bit, as long as a word holds
 the mantissa ``2^n * m`` exactly. Statements therefore share a shift where these ranges of shifts meet.
@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from tabla.ir.body import MOST_SHIFTS
+from tabla.ir.body import FEW_SHIFTS
 from tabla.ir.format import Format
 from tabla.ir.graph import Constant, Graph, Linear, Operand, Product, Statement, Term
 from tabla.ir.rewrite import with_statements
@@ -28,9 +28,9 @@ class _Window:
 
 
 def common_shifts(graph: Graph, fmt: Format) -> Graph:
-    """Change the shifts of statements so that there are fewer, if there are more than the machine has."""
+    """Change the shifts of statements so that there are fewer, if there are more than the smallest array has."""
     used = {_place(statement) for statement in graph.statements} | {(0, False)}
-    if len(used) <= MOST_SHIFTS:
+    if len(used) <= FEW_SHIFTS:
         return graph
     windows = {statement.id: window for statement in graph.statements if (window := _window(statement, fmt))}
     fixed = {0, *(_place(s)[0] for s in graph.statements if s.id not in windows and not _place(s)[1])}

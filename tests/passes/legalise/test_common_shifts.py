@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tabla.templates.template import template_for
 
 from tabla.backend import schedule_graph
-from tabla.ir.body import MOST_SHIFTS
+from tabla.ir.body import FEW_SHIFTS
 from tabla.ir.evaluate import evaluate_fixed
 from tabla.ir.format import Format
 from tabla.ir.graph import Graph, Linear
@@ -19,8 +19,12 @@ from tabla.lower.tabla import lower
 from tabla.mapping.effort import DEFAULT_EFFORT, EFFORTS
 from tabla.passes.legalise.common_shifts import common_shifts
 from tabla.passes.pipeline import shaped
+from tabla.program.decode import decode
 from tabla.program.encode import encode
+from tabla.program.layout import operation_layout
 from tabla.source import Source, TablaError
+from tests.end_to_end.algorithms import hold_against_evaluation, need
+from tests.schedule.agreement import agree
 
 Q6_10 = Format(integer=6, fraction=10)
 
@@ -64,10 +68,39 @@ def test_no_word_changes(divisors: list[int], text: str) -> None:
     assert len(shifts(moved)) <= len(shifts(graph))
 
 
-def test_too_many_shifts() -> None:
-    fmt = Format.parse("q2.14")
-    graph = scaled([3, 5, 10, 19, 38, 69, 129], fmt)
-    assert len(shifts(graph)) > MOST_SHIFTS
-    schedule = schedule_graph(shaped(graph, fmt), template_for(1), fmt, EFFORTS[DEFAULT_EFFORT])
+MANY_FORMAT = Format.parse("q2.14")
+
+
+def many_shifts() -> Graph:
+    """A program of five shifts that no mantissa can give up."""
+    return shaped(scaled([3, 5, 10, 19, 38, 69, 129], MANY_FORMAT), MANY_FORMAT)
+
+
+def test_more_shifts_than_the_smallest_array_names() -> None:
+    """Operations have the upper bits of the number of a shift where a program needs more than four."""
+    schedule = agree(many_shifts(), template_for(4), MANY_FORMAT)
+    image = encode(schedule)
+    assert len(schedule.shifts) == FEW_SHIFTS + 1 and image.parameters.far_shift_bits == 1
+    bodies = [strand.body for unit in image.units for strand in decode(unit, image)]
+    assert max(int(o.fields["shift"]) for body in bodies for o in body if "shift" in o.fields) == FEW_SHIFTS
+    hold_against_evaluation(many_shifts(), "amaranth", 4, MANY_FORMAT, samples=2, seed=1)
+
+
+def test_few_shifts_need_no_more_bits() -> None:
+    schedule = agree(shaped(scaled([100, 1000, 10_000]), Q6_10), template_for(4), Q6_10)
+    parameters = encode(schedule).parameters
+    assert len(schedule.shifts) == FEW_SHIFTS and parameters.far_shift_bits == 0
+    assert "far_shift" not in operation_layout("lane_issue", parameters).fields
+
+
+@pytest.mark.slow
+def test_more_shifts_in_icarus() -> None:
+    need("icarus")
+    hold_against_evaluation(many_shifts(), "icarus", 4, MANY_FORMAT, samples=2, seed=4)
+
+
+def test_too_many_shifts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tabla.program.encode.MOST_SHIFTS", 4)
+    schedule = schedule_graph(many_shifts(), template_for(1), MANY_FORMAT, EFFORTS[DEFAULT_EFFORT])
     with pytest.raises(TablaError, match="need 5 shifts of sums, and the machine has 4"):
         encode(schedule)
