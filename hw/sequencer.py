@@ -269,7 +269,8 @@ class Sequencer(wiring.Component):
     def _instruction(self, word: Any) -> Any:
         """Return the fields of an operation, generators left out: the bits of the number of a shift are its last ones.
         """
-        far = [self._field(word, name) for name in operation_format(self.unit).far if name in self.operation_layout.fields]
+        held = self.operation_layout.fields
+        far = [self._field(word, name) for name in operation_format(self.unit).far if name in held]
         return Cat(word[: instruction_width(self.unit)], *far)
 
     def _field(self, word: Any, name: str) -> Any:

@@ -35,7 +35,7 @@ from tabla.ir.graph import (
 from tabla.ir.rate import RuntimeRate
 from tabla.ir.rewrite import summed_names
 from tabla.lower.quantise import Quantiser, Use
-from tabla.lower.scaled import Fitting, constants_of, outside, sums_words
+from tabla.lower.scaled import Fitting, adds, outside, scalable
 from tabla.source import Label, Span, TablaError
 
 Sum = tuple[Term, ...]
@@ -151,17 +151,17 @@ class GraphBuilder:
         """Return whether the format cannot hold a constant, or rounds it to zero."""
         return outside(value, self.number_format)
 
-    def scales(self, value: Fraction, terms: Sum) -> bool:
+    def scales(self, value: Fraction, terms: Sum, *, divides: bool = False) -> bool:
         """Return whether the constant `value` multiplies each term of a value, and not the word of the value.
 
-        It does so if the format cannot hold the constant, and if the value is a sum of words (decision 22), unless the
-        format cannot hold the product with a constant that a word of the sum has already.
+        It does so if the format cannot hold the constant, if the value is a sum, and if the constant `divides`
+        (decision 22), as far as the machine has places for its products with the constants of the value.
         """
-        return self.outside(value) or (
-            abs(value) not in (0, 1)
-            and sums_words(terms)
-            and not any(self.outside(value * known) for known in constants_of(terms))
-        )
+        if self.outside(value):
+            return True
+        by = 1 / value if divides and value else value
+        several = divides or adds(terms)
+        return abs(value) not in (0, 1) and several and scalable(terms, by, self.number_format)
 
     def _fitted(
         self,

@@ -6,7 +6,7 @@ the point, and the power of two joins the shift of the product.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, floor, prod
@@ -43,10 +43,12 @@ _ONE = Constant(value=Fraction(1))
 class Factor(Constant):
     """A constant that a product takes as mantissa and shift, also where the format holds the constant.
 
-    `inverse` says that the program divides by 1 / `value`.
+    `inverse` says that the program divides by 1 / `value`. `place` is the number of bits behind the point of the
+    factor's word, once it is chosen.
     """
 
     inverse: bool = False
+    place: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,22 +83,56 @@ def outside(value: Fraction, fmt: Format) -> bool:
     return not fmt.holds(value) or (value != 0 and fmt.nearest(value) == 0)
 
 
-def sums_words(terms: Sequence[Term]) -> bool:
-    """Return whether a value is a sum of several words, or of words over indices.
+def place_of(value: Fraction, fmt: Format) -> int:
+    """Return the greatest number of bits behind the point with which a word holds a number above 0, rounded.
 
-    A constant multiplies each term of such a sum, so that the sum does not saturate before it is scaled. A constant
-    that multiplies one word, or a sum with a product of two words, is no such case.
+    It is at most 2 * W - 1, and less than 0 if the number is beyond the range of integers.
     """
-    several = len(terms) > 1 or any(term.reduce for term in terms)
-    return several and not any(
-        isinstance(term, Scaled) or sum(not isinstance(factor, Constant) for factor in term.factors) > 1
-        for term in terms
-    )
+    place = 2 * fmt.width - 1
+    while floor(value * Fraction(2) ** place + Fraction(1, 2)) > fmt.highest:
+        place -= 1
+    return place
 
 
-def constants_of(terms: Sequence[Term]) -> list[Fraction]:
-    """Return the constants among the factors of terms."""
-    return [factor.value for term in terms for factor in term.factors if isinstance(factor, Constant)]
+def places_of(values: Collection[Fraction], fmt: Format) -> dict[Fraction, int]:
+    """Return the place of each of the numbers above 0 that multiply words of one sum (decision 22).
+
+    They have one place, so that their products are added before they are rounded. Those below a sixteenth of the
+    largest one, which are inexact at its place, have a place of their own by the same rule. If all numbers are one
+    power of two, its word is 1.
+    """
+    largest = max(values)
+    mantissa, shift = taken_apart(largest)
+    if len(set(values)) == 1 and mantissa == 1:
+        return {largest: fmt.fraction + shift}
+    place = place_of(largest, fmt)
+    apart = {
+        value for value in values if 16 * value < largest and (value * Fraction(2) ** place).denominator != 1
+    }
+    return {value: place for value in values if value not in apart} | (places_of(apart, fmt) if apart else {})
+
+
+def adds(terms: Sequence[Term]) -> bool:
+    """Return whether a value is a sum: of several terms, or over indices."""
+    return len(terms) > 1 or any(term.reduce for term in terms)
+
+
+def scalable(terms: Sequence[Term], by: Fraction, fmt: Format) -> bool:
+    """Return whether the machine has a place for each constant of a sum that is multiplied by another one.
+
+    A constant of less than 2^-(W-2) is left to a word that is rounded before. So is one that is so large that it would
+    move the sum of products above the words of integers.
+    """
+
+    def fits(term: Term) -> bool:
+        rest = [factor for factor in term.factors if not isinstance(factor, Constant)]
+        known = prod((factor.value for factor in term.factors if isinstance(factor, Constant)), start=abs(by))
+        if isinstance(term, Scaled):
+            known *= term.scale.value
+        most = fmt.one if isinstance(term, Scaled) or len(rest) > 1 else fmt.highest
+        return not known or Fraction(4, 1 << fmt.width) <= abs(known) <= most
+
+    return all(map(fits, terms))
 
 
 def times(terms: tuple[Term, ...], value: Fraction, span: Span | None, *, inverse: bool = False) -> tuple[Term, ...]:
@@ -197,14 +233,14 @@ class Fitting:
         )
         if mantissa == 1:
             return Linear(terms=terms, shift=shift), None
-        word = mantissa * Fraction(2) ** (precision(self._format) - self._format.fraction)
+        word = 2 * mantissa * Fraction(2) ** (place_of(2 * mantissa, self._format) - self._format.fraction)
         self._quantiser.scaled(word, value, factor.span, inverse=factor.inverse)
         self._quantiser.told(2 * mantissa)
         return Linear(terms=terms, shift=shift + 1), Mantissa(value=2 * mantissa, span=factor.span)
 
     def _linear(self, operation: Linear, box: Mapping[str, Index], part: Part) -> Linear:
         """Give each product its shift. Products with one shift are summed and rounded together."""
-        operation = replace(operation, terms=tuple(map(self._held_exactly, operation.terms)))
+        operation = self._placed(operation, box)
         groups: dict[int, list[Term]] = {}
         fitted: list[tuple[int | None, Term]] = []
         for term in operation.terms:
@@ -248,6 +284,26 @@ class Fitting:
                     factors.append(factor)
         return shift, replace(term, factors=tuple(factors), sign=sign)
 
+    def _placed(self, operation: Linear, box: Mapping[str, Index]) -> Linear:
+        """Give the factors of a sum their common places (decision 22).
+
+        If words hold all factors exactly, they are plain constants. Else those that are small beside the largest one,
+        and inexact at its place, have a place of their own, and so on.
+        """
+        factors = [f for term in operation.terms for f in term.factors if isinstance(f, Factor)]
+        if all(map(self._exactly_held, factors)):
+            return replace(operation, terms=tuple(map(self._held_exactly, operation.terms)))
+        places = places_of({abs(factor.value) for factor in factors}, self._format)
+
+        def placed(term: Term) -> Term:
+            match term.factors:
+                case (other, Factor(value=value) as factor) if not self._places(other, box):
+                    return replace(term, factors=(other, replace(factor, place=places[abs(value)])))
+                case _:
+                    return term
+
+        return replace(operation, terms=tuple(map(placed, operation.terms)))
+
     def _held_exactly(self, term: Term) -> Term:
         """Return a product without its factor, if the factor is exactly a word of the format.
 
@@ -285,12 +341,12 @@ class Fitting:
         fmt, value, span = self._format, abs(constant.value), constant.span
         mantissa, shift = taken_apart(value)
         more = 0 if mantissa == 1 else precision(fmt) - fmt.fraction
-        # A constant that the format holds is no less exact than its word.
-        least = -shift if fmt.holds(value) and not isinstance(constant, Mantissa) else more
-        more = max(more, least, -room - shift)
+        more = max(more, -room - shift)
+        if isinstance(constant, Factor) and constant.place is not None:
+            more = constant.place - fmt.fraction - shift
         scaled = Constant(value=mantissa * Fraction(2) ** more, span=span)
         shift += more
-        vanishes = 2 * value * points * -fmt.lowest < 1 or fmt.fraction + shift > 2 * fmt.width - 1
+        vanishes = 2 * value * points * -fmt.lowest < 1 or not 0 <= fmt.fraction + shift < 2 * fmt.width
         inverse = isinstance(constant, Factor) and constant.inverse
         if vanishes or not fmt.holds(scaled.value):
             self._quantiser.unscaled(value, span, inverse=inverse)

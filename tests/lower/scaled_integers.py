@@ -26,18 +26,30 @@ class Words:
         return not -self.most - 1 <= nearest <= self.most or (nearest == 0 and constant != 0)
 
     def apart(self, constant: Fraction) -> tuple[Fraction, int]:
-        """(m, s) with 1/2 < m <= 1, m rounded, and the constant's sign in m."""
+        """(m, s) with 1/2 < m <= 1 and the constant's sign in m."""
         mantissa, shift = abs(constant), 0
         while not Fraction(1, 2) < mantissa <= 1:
             up = mantissa <= Fraction(1, 2)
             mantissa, shift = (mantissa * 2, shift + 1) if up else (mantissa / 2, shift - 1)
-        places = 1 << max(self.bits, -shift)
-        rounded = Fraction(floor(mantissa * places + Fraction(1, 2)), places)
-        return (rounded if constant > 0 else -rounded), shift
+        return (mantissa if constant > 0 else -mantissa), shift
 
     def taken(self, constant: Fraction) -> Fraction:
+        """The constant as a word with as many bits behind the point as it has room for, at most 2W - 1."""
+        size = abs(constant)
+        mantissa, _ = self.apart(size)
+        if mantissa == 1:
+            return constant
+        place = max(
+            p for p in range(-2, 2 * self.width) if floor(size * Fraction(2) ** p + Fraction(1, 2)) <= self.most
+        )
+        rounded = floor(size * Fraction(2) ** place + Fraction(1, 2)) / Fraction(2) ** place
+        return rounded if constant > 0 else -rounded
+
+    def taken_by_index(self, constant: Fraction) -> Fraction:
+        """The constant beside an index that does not fit: its mantissa has as many bits as one of decision 22 had."""
         mantissa, shift = self.apart(constant)
-        return mantissa * Fraction(2) ** -shift
+        places = 1 << max(self.bits, -shift)
+        return Fraction(floor(abs(mantissa) * places + Fraction(1, 2)), places) * Fraction(2) ** -shift
 
     def scaled(self, words: Iterable[int], constant: Fraction) -> int:
         """A sum of words times a constant."""
@@ -53,4 +65,4 @@ class Words:
         if abs(constant) == Fraction(2) ** -shift:
             return self.word(Fraction(self.word(total * constant) + added))
         sign = 1 if constant > 0 else -1
-        return self.word(self.word(sign * total * Fraction(2) ** (-shift - 1)) * 2 * abs(mantissa) + added)
+        return self.word(self.word(sign * total * Fraction(2) ** (-shift - 1)) * self.taken(2 * abs(mantissa)) + added)

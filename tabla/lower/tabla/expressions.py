@@ -211,17 +211,17 @@ class Expressions:
             raise TablaError(
                 "division by zero", Label(operation.right.span, "this is 0"), hint="divide by something else"
             )
-        if divisor is not None and self._scales(divisor, left):
+        if divisor is not None and self._scales(divisor, left, divides=True):
             return Sum(terms=times(self._sum(left).signed(), 1 / divisor, operation.right.span, inverse=True))
         word = self._word(left, operation.span)
         if divisor is not None and abs(divisor) == 1:
             return Sum(terms=(Term(factors=(word,), sign=int(divisor)),))
         return Word(operation=Divide(left=word, right=self._word(right, operation.span)), span=operation.span)
 
-    def _scales(self, constant: Fraction, value: Value) -> bool:
-        """Return whether a constant multiplies each term of a value."""
+    def _scales(self, constant: Fraction, value: Value, *, divides: bool = False) -> bool:
+        """Return whether a constant multiplies each term of a value, or `divides` it."""
         terms = value.signed() if isinstance(value, Sum) else ()
-        return self._builder.scales(constant, terms)
+        return self._builder.scales(constant, terms, divides=divides)
 
     def _call(self, call: tree.Call) -> Value:
         words = [self._word(self._value(argument), argument.span) for argument in call.arguments]

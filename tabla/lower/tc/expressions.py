@@ -202,9 +202,9 @@ class Expressions(Words):
         return (Term(factors=kept or (_ONE,), sign=sign),)
 
     def _quotient(self, left: Value, right: Value, span: Span) -> Sum:
-        """Return a real quotient. A sum of words over a constant is not rounded before it is divided."""
+        """Return a real quotient. What is divided by a constant is not rounded before."""
         terms, divisor = self.sum_of(left), self.constant(right)
-        if divisor and self.builder.scales(divisor, terms):
+        if divisor and self.builder.scales(divisor, terms, divides=True):
             return times(terms, 1 / divisor, right.span, inverse=True)
         operation = Divide(left=self.joined(terms, left.span), right=self.word(right))
         return (Term(factors=(self.part(operation, span),)),)

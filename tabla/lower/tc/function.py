@@ -128,7 +128,7 @@ class _Lowering:
         constant = Expressions(self.builder, points[0], self.held).constant(factor)
         if not constant or any(each.partial for each in points):
             return operation
-        if not self.builder.scales(constant, operation.terms):
+        if not self.builder.scales(constant, operation.terms, divides=inverse):
             return operation
         self.multiples.add(place.tensor)
         value = 1 / constant if inverse else constant

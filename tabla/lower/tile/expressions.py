@@ -214,8 +214,8 @@ class Expressions:
     def factor(self, node: Node) -> tuple[Node, Fraction] | None:
         """Return operand and constant of a product or a quotient whose constant multiplies each term of the operand.
 
-        It does so if the format cannot hold the constant, and if the operand is a sum of words. The constant of a
-        quotient is the inverse of the divisor. The result is None for any other node.
+        It does so if the format cannot hold the constant, and if the operand is a sum. The constant of a quotient is
+        the inverse of the divisor. The result is None for any other node.
         """
         match node:
             case Elementwise(operator="divide", kind="float", inputs=(operand, divisor)):
@@ -231,7 +231,7 @@ class Expressions:
         """Return the value of a constant that multiplies each term of an operand, or None."""
         value = constant(node)
         match operand:
-            case Contraction(aggregation="sum", combination="none" | "add", kind="float") if value and abs(value) != 1:
+            case Contraction(aggregation="sum", kind="float") if value and abs(value) != 1:
                 return value
             case _:
                 return self._outside(node)
@@ -239,9 +239,9 @@ class Expressions:
     def _quotient(
         self, node: Elementwise, left: tuple[Node, Subscripts], right: tuple[Node, Subscripts]
     ) -> Divide | Sum:
-        """Return a real quotient. A sum of words over a constant is not rounded before it is divided."""
+        """Return a real quotient. What is divided by a constant is not rounded before."""
         terms, divisor = self.sum_of(*left), constant(right[0])
-        if divisor and self.builder.scales(divisor, terms):
+        if divisor and self.builder.scales(divisor, terms, divides=True):
             return scaled.times(terms, 1 / divisor, right[0].span or node.span, inverse=True)
         return Divide(left=self._word(terms, left[0].span), right=self.word(*right))
 

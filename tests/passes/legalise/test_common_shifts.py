@@ -42,13 +42,13 @@ def shifts(graph: Graph) -> set[int]:
 
 def test_few_shifts_stay() -> None:
     graph = scaled([100, 1000, 10_000])
-    assert shifts(graph) == {6, 9, 13} and common_shifts(graph, Q6_10) is graph
+    assert shifts(graph) == {11, 14, 18} and common_shifts(graph, Q6_10) is graph
 
 
 def test_the_fewest_shifts() -> None:
-    """A mantissa of q6.10 may move by up to four bits, and a power of two the other way, too: 1/1024 is a word."""
-    graph = scaled([50, 100, 200, 400, 800, 1024, 3000])
-    assert shifts(graph) == {5, 6, 7, 8, 9, 10, 11}
+    """A mantissa moves by the zeros at its end, and a power of two moves the other way, too: 1/1024 is a word."""
+    graph = scaled([64, 50, 100, 1024, 2048, 3000, 8192, 10_000])
+    assert shifts(graph) == {6, 10, 11, 13, 16, 18}
     assert shifts(common_shifts(graph, Q6_10)) == {0, 10, 16}
 
 
