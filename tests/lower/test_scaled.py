@@ -251,11 +251,11 @@ def test_quotients_by_constants_are_products() -> None:
         assert isinstance(statement.operation, kind)
 
 
+SCALED_WORD = st.tuples(st.integers(1001, 15_999), st.sampled_from([1, -1]), st.integers(-32768, 32767))
+
+
 @settings(max_examples=60)
-@given(
-    st.lists(st.tuples(st.integers(1001, 15_999), st.sampled_from([1, -1]), st.integers(-32768, 32767)), min_size=2, max_size=6),
-    st.integers(1, 40_000),
-)
+@given(st.lists(SCALED_WORD, min_size=2, max_size=6), st.integers(1, 40_000))
 def test_a_scaled_sum_is_within_its_bound(drawn: list[tuple[int, int, int]], scale: int) -> None:
     """Half a unit, and 2^-(W-5) of what each word adds to the sum, if no constant is below a sixteenth of another."""
     pairs = [(size * sign, word) for size, sign, word in drawn]
@@ -309,6 +309,27 @@ def test_remarks() -> None:
         "0.0001 becomes 0.0001000016928 in q6.10, 0.0017 % off",
         "1/50 becomes 0.02000045776 in q6.10, 0.0023 % off",
     ]
+
+
+@pytest.mark.parametrize(
+    ("body", "named"),
+    [
+        ("s = sum[i](x[i]); y = s / 16;", True),
+        ("s = sum[i](x[i] * x[i]); y = s / 16 + s / 8;", True),
+        ("s = x[0] + x[1]; y = (s / 2) * 3;", True),
+        ("y = sum[i](x[i]) / 16;", False),
+        ("s = sum[i](x[i]); y = s / 16 + s;", False),
+        ("s = sum[i](x[i]); t = s; y = s / 16 + t;", False),
+        ("s = 0.25 * x[0] + 0.5 * x[1]; y = s / 16;", False),
+        ("s = sum[i](x[i]); z = s / 0.5; y = z;", False),
+        ("s = sum[i](x[i]); y = s / x[0];", False),
+    ],
+)
+def test_a_named_sum_that_is_only_divided_is_told(body: str, named: bool) -> None:
+    notes = tabla(f"model_input x[16]; iterator i[0:16]; {body}").notes
+    told = [note for note in notes if "may saturate" in note]
+    assert len(told) == named
+    assert not named or "'s' is a word of q6.10, so it may saturate at 31.99902344 before it is divided by" in told[0]
 
 
 @pytest.mark.parametrize("text", ["y = x + 40;", "y = x * 1e9;", "y = x / 1e9;", "y = 40 / x;", "y = x > 40;"])

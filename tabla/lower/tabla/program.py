@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
+from fractions import Fraction
 
 from tabla.ir.format import Format
 from tabla.ir.graph import Constant, Graph, Index, Read, Role, Term
@@ -13,10 +14,11 @@ from tabla.lang.tabla import program as tree
 from tabla.lang.tabla.program import Assignment, Kind, Program
 from tabla.lower.builder import GraphBuilder
 from tabla.lower.rate import Rate, is_product
+from tabla.lower.tabla.dividends import divided_alone, remark
 from tabla.lower.tabla.elements import Copied, Elements, Multiplied
 from tabla.lower.tabla.expressions import Expressions, Sum, graph_affine
 from tabla.lower.tabla.update import Updater
-from tabla.source import Label, TablaError
+from tabla.source import Label, Span, TablaError
 
 _ROLES: dict[Kind, Role] = {Kind.INPUT: "input", Kind.LABEL: "label", Kind.MODEL: "model"}
 
@@ -51,10 +53,13 @@ class _Lowering:
         self._builder = GraphBuilder(number_format, self._ranges)
         self._elements = Elements(self._builder, self._variables)
         self._expressions = Expressions(self._builder, self._elements)
+        self._divided: Mapping[str, Fraction] = {}
 
     def run(self, results: Sequence[str], name: str) -> Graph:
         program = self._program
         shown = self._results(results)
+        gradients = (gradient.gradient for gradient in program.gradients)
+        self._divided = divided_alone(program, {*shown, *gradients})
         for variable in program.variables:
             if (role := _ROLES.get(variable.kind)) is not None:
                 shape, span = variable.shape, variable.span
@@ -114,9 +119,19 @@ class _Lowering:
             case [term] if self._variables[name].kind is Kind.GRADIENT and is_product(term):
                 source = Multiplied(write=write, indices=indices, term=term, span=span)
                 self._elements.place(name, box, source)
-            case _:
+            case terms:
+                self._remark(name, terms, span)
                 operation = self._expressions.operation(value)
                 self._elements.store(name, box, write, indices, operation, span)
+
+
+    def _remark(self, name: str, terms: Sequence[Term], span: Span) -> None:
+        """Say so where a sum that is only divided may saturate."""
+        divisor = self._divided.get(name)
+        if divisor is not None:
+            text = remark(name, divisor, terms, self._ranges, self._builder.number_format)
+            if text is not None:
+                self._builder.quantiser.notes.append(f"{span.source.name}:{span.line}:{span.column}: {text}")
 
 
 def _refuse_runtime_rate(program: Program, results: Sequence[str]) -> None:
