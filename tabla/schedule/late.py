@@ -49,17 +49,26 @@ def started_late(placed: Sequence[Placed], unit: str, models: frozenset[MemoryKe
         slack = int(min(_slack(dependences, order, moved, n, group) for n in group))
         for n in group:
             reserved.give_back(moved[n].task, moved[n].start)
-        fitting = (
-            step
-            for step in range(slack, -1, -1)
-            if all(reserved.push_task(moved[n].task, moved[n].start + step) == 0 for n in group)
-        )
-        # Tasks that a faulty scheduler has put on top of each other stay there, for the checker to find.
-        step = next(fitting, 0)
+        step = _latest(reserved, [moved[n] for n in sorted(group)], slack)
         for n in group:
             moved[n] = replace(moved[n], start=moved[n].start + step)
             reserved.take_task(moved[n].task, moved[n].start)
     return [moved[n] for n in range(len(placed))]
+
+
+def _latest(reserved: Reservations, group: Sequence[Placed], slack: int) -> int:
+    """Return by how many cycles, at most `slack`, a group can begin later: the most for which everything is free.
+
+    Each try jumps before the reservation in the way, so there are no more tries than reservations.
+    """
+    step = slack
+    while step > 0:
+        pull = max(reserved.pull_task(p.task, p.start + step) for p in group)
+        if not pull:
+            return step
+        step -= pull
+    # Tasks that a faulty scheduler has put on top of each other stay there, for the checker to find.
+    return 0
 
 
 def _may_move(p: Placed) -> bool:

@@ -33,13 +33,19 @@ class Reservations:
 
     def push(self, name: str, begin: int, end: int) -> int:
         """Return how far an interval must move to clear the first thing in its way; 0 if it is free."""
+        way = self._in_the_way(name, begin, end)
+        return way[1] - begin if way else 0
+
+    def pull(self, name: str, begin: int, end: int) -> int:
+        """Return how far an interval must move to earlier cycles to clear a thing in its way; 0 if it is free."""
+        way = self._in_the_way(name, begin, end)
+        return end - way[0] if way else 0
+
+    def _in_the_way(self, name: str, begin: int, end: int) -> tuple[int, int] | None:
         # Reserved intervals do not overlap, so their ends rise with their beginnings.
         taken = self.units.get(name, [])
         after = bisect_left(taken, (begin, begin))
-        for b, e in taken[max(0, after - 1) : after + 1]:
-            if b < end and begin < e:
-                return e - begin
-        return 0
+        return next((way for way in taken[max(0, after - 1) : after + 1] if way[0] < end and begin < way[1]), None)
 
     def push_bus(self, first: int, last: int) -> int:
         """Return how far closed cycles of the bus must move to clear every hold in their way; 0 if they are free."""
@@ -67,6 +73,19 @@ class Reservations:
             return push
         if task.bus:
             return self.push_bus(task.bus[0] + start, task.bus[1] + start)
+        return 0
+
+    def pull_task(self, task: Task, start: int) -> int:
+        """Return how far a task without words on the bus must move to earlier cycles to clear a thing in its way.
+
+        It is 0 if the task is free. No smaller move clears that thing.
+        """
+        for strand in task.strands:
+            for unit in strand.units(self.sequencers):
+                if pull := self.pull(unit, strand.start + start, strand.end + start):
+                    return pull
+        if task.function:
+            return self.pull("function", task.function[0] + start, task.function[1] + start + 1)
         return 0
 
     def take_task(self, task: Task, start: int) -> None:

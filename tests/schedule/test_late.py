@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import pytest
 from tabla.templates.template import template_for
 
 from tabla.backend import schedule_graph
@@ -12,6 +13,7 @@ from tabla.mapping.effort import EFFORTS
 from tabla.schedule.late import started_late
 from tabla.schedule.list_scheduler import list_schedule
 from tabla.schedule.placed import Placed
+from tabla.schedule.reservations import Reservations
 from tabla.strands.tasks import MemoryKey, Task
 from tests.schedule.agreement import Q6_10, agree, shaped_graph
 
@@ -66,3 +68,14 @@ def test_only_tasks_that_nothing_holds_move() -> None:
         for operand, _ in placed.forwards:
             maker = next(m for m, p in enumerate(early) if any(s.tensor == operand.tensor for s in p.task.shown))
             assert late[n].start - late[maker].start == placed.start - early[maker].start
+
+
+def test_the_latest_start_is_that_of_trying_every_cycle(monkeypatch: pytest.MonkeyPatch) -> None:
+    early, late = early_and_late()
+
+    def every_cycle(reserved: Reservations, group: Sequence[Placed], slack: int) -> int:
+        steps = range(slack, -1, -1)
+        return next(s for s in steps if all(reserved.push_task(p.task, p.start + s) == 0 for p in group) or not s)
+
+    monkeypatch.setattr("tabla.schedule.late._latest", every_cycle)
+    assert early_and_late()[1] == late != early

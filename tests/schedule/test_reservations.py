@@ -21,3 +21,21 @@ def test_the_first_in_the_way_is_cleared(wanted: list[tuple[int, int]], begin: i
     ends = [e - begin for b, e in sorted(taken) if b < end and begin < e]
     assert reserved.push("root_issue", begin, end) == (ends[0] if ends else 0)
     assert reserved.push("root_write", begin, end) == 0
+
+
+@given(wanted=INTERVALS, begin=st.integers(-3, 70), length=st.integers(1, 20))
+def test_no_smaller_pull_clears_what_is_in_the_way(
+    wanted: list[tuple[int, int]], begin: int, length: int
+) -> None:
+    """Going on by pulls finds the latest free place that is no later, as trying every cycle does."""
+    reserved, taken = Reservations(), []
+    for start, size in wanted:
+        if reserved.push("root_issue", start, start + size) == 0:
+            reserved.take("root_issue", start, start + size)
+            taken.append((start, start + size))
+    place, tries = begin, 0
+    while pull := reserved.pull("root_issue", place, place + length):
+        place, tries = place - pull, tries + 1
+    free = (at for at in range(begin, -30, -1) if all(e <= at or at + length <= b for b, e in taken))
+    assert place == next(free)
+    assert tries <= len(taken)
