@@ -15,6 +15,7 @@ from tabla.ir.verify import GraphFault, verify
 from tabla.passes.choose_last import choose_last
 from tabla.passes.common_subexpressions import common_subexpressions
 from tabla.passes.drop_dead import drop_dead
+from tabla.passes.drop_unit_indices import drop_unit_indices
 from tabla.passes.fold_constants import fold_constants
 from tabla.passes.forward_copies import forward_copies
 from tabla.passes.fuse_comparisons import fuse_comparisons
@@ -33,6 +34,7 @@ class Pass:
 
 
 PIPELINE: tuple[Pass, ...] = (
+    Pass(name="drop-unit-indices", function=drop_unit_indices),
     Pass(name="fold-constants", function=fold_constants),
     Pass(name="forward-copies", function=forward_copies),
     Pass(name="common-subexpressions", function=common_subexpressions),

@@ -52,7 +52,7 @@ def static_gathers(legal: Legal, fmt: Format) -> Legal:
 def _without(graph: Graph, gather: Statement, operation: Gather, words: Mapping[str, Positions]) -> Graph:
     """Return the graph with the words of a gather read where they lie, in all statements or in none."""
     tables = [s.table for s in operation.subscripts if isinstance(s, Gathered)]
-    plain = all(len(s.names) == 1 and s.coefficient(s.names[0]) == 1 for s in gather.write) and not gather.constraints
+    plain = all(not s.names or s.coefficients == ((s.names[0], 1),) for s in gather.write) and not gather.constraints
     if not plain or len(list(graph.writers(gather.target))) > 1 or any(table.tensor not in words for table in tables):
         return graph
     lookup = _Lookup(gather, operation, words, graph.tensors[operation.tensor].shape)
@@ -115,6 +115,7 @@ class _Lookup:
         values = {
             axis.names[0]: Affine.make(subscript.constant - axis.constant, dict(subscript.coefficients))
             for axis, subscript in zip(self.gather.write, read.subscripts, strict=True)
+            if axis.names
         }
         return tuple(
             substituted(s, values)
