@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tabla.driver import Build, compile
+from tabla.held_estimator import hold_against_estimator
 from tabla.lang.onnx import read_path, read_proto
 from tabla.lang.onnx.estimators import model_of
 from tabla.parameters import checked_text
@@ -20,11 +21,16 @@ def from_sklearn(estimator: Any, *, name: str | None = None, **options: Any) -> 
     kernel, PCA, a scaler, or a pipeline of them.
 
     The input is ``x``. A classifier has the results ``label`` and ``probabilities``, or ``decision`` if it has no
-    probabilities; a regressor has ``y`` and a transformer ``transformed``. `name` is that of the program, by default
-    that of the class. `options` are those of :func:`tabla.compile`. Raises `TablaError` for an estimator that is not
-    fitted or that is not there.
+    probabilities, or if the class that computes them is not known. A regressor has ``y`` and a transformer
+    ``transformed``. `name` is that of the program, by default that of the class. `options` are those of
+    :func:`tabla.compile`.
+
+    The program in float64 is compared with the estimator on 256 random points. Raises `TablaError` for an estimator
+    that is not fitted, that is not there, or that computes something else.
     """
-    return compile(model_of(estimator, None if name is None else _checked_name(name)), **options)
+    made = compile(model_of(estimator, None if name is None else _checked_name(name)), **options)
+    hold_against_estimator(made, estimator)
+    return made
 
 
 def from_onnx(model: str | Path | ModelProto, *, name: str = "model", **options: Any) -> Build:

@@ -111,7 +111,8 @@ MAY: dict[str, set[str]] = {
         *{"stages", "training"},
     },
     # models that were trained elsewhere, from Python
-    "imported": {"driver", "lang", "parameters"},
+    "held_estimator": {"driver", "lang"},
+    "imported": {"driver", "held_estimator", "lang", "parameters"},
     # many arrays and number formats of one program; it compiles and scores the program in each of them
     "exploration": {
         *{"automatic", "cluster", "comparison", "cost", "disk", "driver", "lang", "learning", "mapping", "notations"},

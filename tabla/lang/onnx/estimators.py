@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from itertools import combinations
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn, assert_never
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,9 @@ from numpy.typing import NDArray
 from tabla.lang.onnx.model import DEFAULT, MACHINE_LEARNING, Attribute, Given, Model, Node
 from tabla.source import TablaError, TablaTypeError
 
+Link = Literal["softmax", "sigmoid", "clip"]
+"""What makes probabilities of decisions. For several classes, `sigmoid` and `clip` are divided by their sum."""
+_LOSSES: dict[str, Link] = {"log_loss": "sigmoid", "log": "sigmoid", "modified_huber": "clip"}
 INPUT = "x"
 """The name of the input of every estimator."""
 _OPSET = 17
@@ -195,25 +198,52 @@ class _Writer:
         classes = self._classes(estimator)
         if _axes_of_prediction(estimator) > 1:
             self._refuse(estimator, "a classifier of several labels is not there")
-        probable, kinds = _probable(estimator), [each.__name__ for each in type(estimator).__mro__]
+        link = _link(estimator)
         scores = self._scores(estimator, self._named("scores"))
         if len(classes) > 2:
             self._label(self._node("ArgMax", [scores], self._named("position"), axis=1, keepdims=0), classes)
-            if probable and "LogisticRegression" in kinds and not _one_by_one(estimator):
-                self.outputs.append(self._node("Softmax", [scores], "probabilities", axis=1))
-            elif probable:
-                chances = self._node("Sigmoid", [scores], self._named("chances"))
-                norm = self._node("Normalizer", [chances], "probabilities", domain=MACHINE_LEARNING, norm="L1")
-                self.outputs.append(norm)
-            else:
-                self.outputs.append(self._node("Identity", [scores], "decision"))
+            self.outputs.append(self._linked(scores, link, len(classes)))
             return
-        decision = self._single(scores, self._named("single") if probable else "decision")
+        decision = self._single(scores, self._named("single") if link else "decision")
         self._above(decision, 0.0, classes)
-        if probable:
-            self._two(self._node("Sigmoid", [scores], self._named("chance")))
+        if link is not None:
+            clipped = link == "clip"
+            self._two(self._clipped(scores) if clipped else self._node("Sigmoid", [scores], self._named("chance")))
         else:
             self.outputs.append(decision)
+
+    def _linked(self, scores: str, link: Link | None, classes: int) -> str:
+        """Write the probabilities of three or more classes, or the scores themselves where there is no link."""
+        match link:
+            case "softmax":
+                return self._node("Softmax", [scores], "probabilities", axis=1)
+            case "sigmoid":
+                chances = self._node("Sigmoid", [scores], self._named("chances"))
+                return self._node("Normalizer", [chances], "probabilities", domain=MACHINE_LEARNING, norm="L1")
+            case "clip":
+                return self._shared(self._clipped(scores), classes)
+            case None:
+                return self._node("Identity", [scores], "decision")
+            case _:
+                assert_never(link)
+
+    def _clipped(self, scores: str) -> str:
+        """Write ``(clip(score, -1, 1) + 1) / 2``."""
+        ends = [self._array("lowest", np.float64(-1)), self._array("highest", np.float64(1))]
+        clipped = self._node("Clip", [scores, *ends], self._named("clipped"))
+        above = self._node("Add", [clipped, self._array("one", np.float64(1))], self._named("above_zero"))
+        return self._node("Mul", [above, self._array("half", np.float64(0.5))], self._named("chance"))
+
+    def _shared(self, chances: str, classes: int) -> str:
+        """Write chances divided by their sum, or the same share for each class where all chances are 0."""
+        axes, zero = self._array("axes", np.array([1])), self._array("zero", np.float64(0))
+        total = self._node("ReduceSum", [chances, axes], self._named("total"), keepdims=1)
+        nothing = self._node("Equal", [total, zero], self._named("nothing"))
+        alike = self._node("Cast", [nothing], self._named("alike"), to=1)
+        shares = self._node("Add", [chances, alike], self._named("shares"))
+        all_alike = self._node("Mul", [alike, self._array("count", np.float64(classes))], self._named("all_alike"))
+        divisor = self._node("Add", [total, all_alike], self._named("divisor"))
+        return self._node("Div", [shares, divisor], "probabilities")
 
     def _above(self, value: str, limit: float, classes: NDArray[Any]) -> None:
         """Write the label of the second class where a value is above a limit, and else that of the first."""
@@ -261,7 +291,10 @@ class _Writer:
     def _perceptron_classifier(self, network: Any) -> None:
         self._perceptron(network)
         classes = self._classes(network)
-        if network.out_activation_ == "softmax":
+        link = _link(network)
+        if link is None:
+            self._decided(network, classes)
+        elif network.out_activation_ == "softmax":
             self._label(self._node("ArgMax", [self.current], self._named("position"), axis=1, keepdims=0), classes)
             self.outputs.append(self._node("Softmax", [self.current], "probabilities", axis=1))
         elif network.n_outputs_ == 1:
@@ -269,6 +302,16 @@ class _Writer:
             self._two(self._node("Sigmoid", [self.current], self._named("chance")))
         else:
             self._refuse(network, "a classifier of several labels is not there")
+
+    def _decided(self, network: Any, classes: NDArray[Any]) -> None:
+        """Write the label and the operand of the last activation of a network without probabilities."""
+        if len(classes) > 2:
+            self._label(self._node("ArgMax", [self.current], self._named("position"), axis=1, keepdims=0), classes)
+            self.outputs.append(self._node("Identity", [self.current], "decision"))
+        else:
+            decision = self._single(self.current, "decision")
+            self._above(decision, 0.0, classes)
+            self.outputs.append(decision)
 
     def _svc(self, machine: Any) -> None:
         """Write a decision for each pair of classes, the votes, and the label of the class with the most votes."""
@@ -341,11 +384,32 @@ def _axes_of_prediction(estimator: Any) -> int:
             ) from None
 
 
-def _probable(estimator: Any) -> bool:
+def _link(estimator: Any) -> Link | None:
+    """Return the function that makes probabilities of an estimator's decisions, or None if it has no probabilities.
+
+    It is known by the class of scikit-learn that defines ``predict_proba``, and by its loss. Probabilities of any other
+    class are left out, with a warning.
+    """
     try:
-        return hasattr(estimator, "predict_proba")
+        if not hasattr(estimator, "predict_proba"):
+            return None
     except Exception:  # an estimator may raise anything when it is asked for what it does not have
-        return False
+        return None
+    owner = next((each for each in type(estimator).__mro__ if "predict_proba" in vars(each)), type(estimator))
+    several = len(estimator.classes_) > 2
+    match owner.__name__ if owner.__module__.partition(".")[0] == "sklearn" else "":
+        case "LogisticRegression":
+            return "softmax" if several and not _one_by_one(estimator) else "sigmoid"
+        case "LinearDiscriminantAnalysis" | "MLPClassifier":
+            return "softmax" if several else "sigmoid"
+        case "SGDClassifier" if estimator.loss in _LOSSES:
+            return _LOSSES[estimator.loss]
+    warnings.warn(
+        f"the probabilities of {type(estimator).__name__} are left out, because its predict_proba, of"
+        f" {owner.__module__}.{owner.__name__}, is not known here; there are label and decision",
+        stacklevel=2,
+    )
+    return None
 
 
 def _dense(array: Any) -> NDArray[np.float64]:

@@ -11,6 +11,7 @@ from sklearn import linear_model, svm
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_diabetes, load_iris, load_wine
 from sklearn.decomposition import PCA
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.isotonic import IsotonicRegression
 from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
@@ -20,6 +21,7 @@ import tabla
 from tabla.driver import Build, build
 from tabla.lang.onnx.estimators import model_of
 from tabla.options import Options
+from tabla.source import TablaError
 from tests.lang.onnx.models import close
 
 SHOWN = 40
@@ -43,6 +45,11 @@ CLASSIFIERS: dict[str, Callable[[], Any]] = {
     "SGDClassifier with probabilities": lambda: make_pipeline(
         StandardScaler(), linear_model.SGDClassifier(loss="log_loss", random_state=0)
     ),
+    "SGDClassifier of a clipped loss": lambda: make_pipeline(
+        StandardScaler(), linear_model.SGDClassifier(loss="modified_huber", random_state=0)
+    ),
+    "LinearDiscriminantAnalysis": lambda: LinearDiscriminantAnalysis(),
+    "LogisticRegressionCV": lambda: linear_model.LogisticRegressionCV(Cs=2, cv=3, max_iter=300),
     "LinearSVC": lambda: svm.LinearSVC(),
     "SVC": lambda: svm.SVC(kernel="linear"),
     "SVC by pairs": lambda: svm.SVC(kernel="linear", decision_function_shape="ovo"),
@@ -66,6 +73,66 @@ def test_a_classifier(name: str, classes: int) -> None:
         close(found["probabilities"], estimator.predict_proba(X[::3]))
     else:
         close(found["decision"], estimator.decision_function(X[::3]))
+
+
+def test_where_all_clipped_scores_are_the_lowest_the_classes_are_alike() -> None:
+    """The share is 1 / 3, as scikit-learn has it, and not 0."""
+    X, y = iris()
+    estimator = linear_model.SGDClassifier(loss="modified_huber", random_state=0).fit(X, y)
+    changed(estimator, coef_=np.zeros((3, 4)), intercept_=np.full(3, -2.0))
+    found = read(estimator, format="q8.24").evaluate({"x": X[:3]})["probabilities"]
+    close(found, estimator.predict_proba(X[:3]))
+    assert np.allclose(found, 1 / 3)
+
+
+class OwnProbabilities(linear_model.LogisticRegression):  # type: ignore[misc]
+    """A classifier whose probabilities nobody but itself knows."""
+
+    def predict_proba(self, X: Any) -> Any:
+        return super().predict_proba(X) ** 2
+
+
+class OwnLabels(linear_model.LogisticRegression):  # type: ignore[misc]
+    """A classifier that always predicts its first class."""
+
+    def predict(self, X: Any) -> Any:
+        return np.full(len(X), self.classes_[0])
+
+
+class OwnDecision(svm.LinearSVC):  # type: ignore[misc]
+    """A classifier with a decision of its own."""
+
+    def decision_function(self, X: Any) -> Any:
+        return super().decision_function(X) * 2
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_probabilities_of_an_unknown_class_are_left_out(classes: int) -> None:
+    X, y = iris(classes=classes)
+    estimator = OwnProbabilities(max_iter=300).fit(X, y)
+    with pytest.warns(UserWarning, match=r"the probabilities of OwnProbabilities are left out"):
+        made = tabla.from_sklearn(estimator, format="q8.24", effort=0)
+    found = made.evaluate({"x": X[::9]})
+    assert set(found) == {"label", "decision"}
+    close(found["decision"], estimator.decision_function(X[::9]))
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [(OwnLabels, "predicts another class"), (OwnDecision, "is not what its decision_function computes")],
+)
+def test_an_estimator_that_computes_something_else_is_refused(kind: type, message: str) -> None:
+    X, y = iris()
+    with pytest.raises(TablaError, match=message):
+        tabla.from_sklearn(kind(max_iter=300).fit(X, y), format="q8.24", effort=0)
+
+
+def test_classes_that_no_point_meets_are_named() -> None:
+    X, y = iris()
+    estimator = linear_model.LogisticRegression(max_iter=300).fit(X, y)
+    changed(estimator, coef_=np.zeros((3, 4)), intercept_=np.array([0.0, 5.0, 0.0]))
+    with pytest.warns(UserWarning, match=r"none of 256 random points is of the class 1, 5, so its predictions"):
+        tabla.from_sklearn(estimator, format="q8.24", effort=0)
 
 
 REGRESSORS: dict[str, Callable[[], Any]] = {
@@ -189,7 +256,7 @@ def test_a_logistic_regression_of_older_releases_may_have_a_model_for_each_class
     estimator.multi_class, estimator.solver = asked, solver
     scores = x @ estimator.coef_.T + estimator.intercept_
     chances = 1 / (1 + np.exp(-scores)) if solver == "liblinear" or asked == "ovr" else np.exp(scores)
-    found = tabla.from_sklearn(estimator, pes=4, format="q8.16", effort=0).evaluate({"x": x})["probabilities"]
+    found = read(estimator, format="q8.16").evaluate({"x": x})["probabilities"]
     np.testing.assert_allclose(found, chances / chances.sum(axis=1, keepdims=True), atol=2**-10)
 
 
