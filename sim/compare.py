@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -16,7 +16,9 @@ class Stimulus:
     """The commands that a comparison plays: one load, then runs of `chunk` samples until all `samples` are through.
 
     A `chunk` of 0 puts all samples into one run. After each run `dump` tokens of the dump program are read; 0 means
-    that nothing is dumped.
+    that nothing is dumped. Of the words of a dump those at the positions `shown` are compared, or all of them if it is
+    None. The others hold no model, and engines may differ in them: a dump goes through the addresses of all memories,
+    and behind the end of a shallower one the hardware begins anew.
     """
 
     load: BeatRows
@@ -25,6 +27,7 @@ class Stimulus:
     dump: int = 0
     chunk: int = 0
     stalls: Stalls | None = None
+    shown: Collection[int] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +66,8 @@ def play(machine: Machine, stimulus: Stimulus) -> list[Step]:
         count = min(chunk, stimulus.samples - first)
         result = machine.run(rows[first * each : (first + count) * each], count, stimulus.stalls)
         words = machine.dump(stimulus.dump) if stimulus.dump else []
+        if stimulus.shown is not None:
+            words = [word if place in stimulus.shown else 0 for place, word in enumerate(words)]
         steps.append(Step(first=first, result=result.relative(), words=words))
     return steps
 

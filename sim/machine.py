@@ -8,7 +8,7 @@ compare two engines, compare their :meth:`RunResult.relative` results.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Self
@@ -84,21 +84,26 @@ class RunResult:
     counters: Counters
     ring_slots: int
 
-    def _last_of_sample(self, cycles: list[int]) -> list[int]:
-        share, left = divmod(len(cycles), self.samples) if self.samples else (0, 0)
-        if left:
-            raise ValueError(f"{len(cycles)} events do not divide among {self.samples} samples")
-        return cycles[share - 1 :: share] if share else []
-
     @property
     def last_updates(self) -> list[int]:
-        """The cycle of each sample's last model write; empty for a program that does not write its model."""
-        return self._last_of_sample(self.updates)
+        """The cycle of each sample's last model write; empty for a program that does not write its model.
+
+        Model writes of samples that overlap interleave, and may share a cycle. But the schedule is static, so each
+        sample's last write follows its token after as many cycles as that of the last sample does.
+        """
+        if not self.updates or not self.starts:
+            return []
+        return [start + self.updates[-1] - self.starts[-1] for start in self.starts]
 
     @property
     def last_outputs(self) -> list[int]:
         """The cycle in which each sample's last output word left; empty for a program without outputs."""
-        return self._last_of_sample(self.leaves)
+        share = len(self.leaves) // self.samples if self.samples else 0
+        return self.leaves[share - 1 :: share] if share else []
+
+    def updates_after(self, cycles: Collection[int]) -> bool:
+        """Return whether models were written in these cycles after each sample's token, and in no others."""
+        return self.updates == sorted({start + cycle for start in self.starts for cycle in cycles})
 
     @property
     def latencies(self) -> list[int]:

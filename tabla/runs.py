@@ -39,7 +39,7 @@ from tabla.training.events import Events, events
 from tabla.training.fleet import fixed_plan
 from tabla.training.preparation import Preparation, separated
 from tabla.training.rate import built_rate, with_mantissa, without_rate
-from tabla.training.record import comparison
+from tabla.training.record import as_predicted, comparison
 
 Words = NDArray[np.int64]
 
@@ -277,7 +277,7 @@ class Simulation:
 
     `arrays` holds the returned models and results by name. `cycles_predicted` and `cycles_simulated` are the cycles
     per sample in the steady state, from the schedule and counted on the engine. The latencies are those of the first
-    sample, in cycles.
+    sample, in cycles. `updates_predicted` says whether models were written in exactly the cycles of the schedule.
     """
 
     engine: str
@@ -288,6 +288,14 @@ class Simulation:
     latency_predicted: int
     latency_simulated: int
     counters: Counters
+    updates_predicted: bool = True
+
+    @property
+    def as_predicted(self) -> bool:
+        """Whether the cycles that were counted, and those of all model writes, are those of the schedule."""
+        return self.updates_predicted and as_predicted(
+            (self.cycles_predicted, self.cycles_simulated), (self.latency_predicted, self.latency_simulated)
+        )
 
     def text(self) -> str:
         """Return what ``tabla sim`` prints."""
@@ -297,6 +305,7 @@ class Simulation:
                 f"{self.samples} samples on engine {self.engine}; every word as in the fixed-point evaluation",
                 comparison("cycles per sample", self.cycles_predicted, self.cycles_simulated),
                 comparison("latency", self.latency_predicted, self.latency_simulated),
+                *([] if self.updates_predicted else [f"{'model writes':<24}the cycles ARE NOT those of the schedule"]),
                 f"{'overflows':<24}{counters.lane_overflows + counters.root_overflows}",
                 f"{'domain errors':<24}{counters.domain_errors}",
             ]
@@ -341,6 +350,7 @@ def simulate(
             latency_predicted=build.schedule.latency,
             latency_simulated=machine.latency,
             counters=machine.counters,
+            updates_predicted=machine.updates_predicted,
         )
 
 

@@ -29,7 +29,7 @@ from tabla.training.metrics import Metric
 from tabla.training.prediction import Prediction
 from tabla.training.preparation import Preparation, class_name, separated
 from tabla.training.rate import built_rate, without_rate
-from tabla.training.record import CONFUSION, SHOWN_CLASSES, comparison, score_numbers
+from tabla.training.record import CONFUSION, SHOWN_CLASSES, as_predicted, comparison, score_numbers
 
 SCHEMA = "tabla-test-1"
 ENGINE, CHECKED = "model", 32
@@ -63,6 +63,13 @@ class Tested:
     latency_predicted: int
     latency_simulated: int
     events: Events = field(repr=False)
+
+    @property
+    def as_predicted(self) -> bool:
+        """Whether the cycles that were counted are those of the schedule."""
+        return as_predicted(
+            (self.cycles_predicted, self.cycles_simulated), (self.latency_predicted, self.latency_simulated)
+        )
 
     def text(self) -> str:
         """Return what ``tabla test`` prints."""

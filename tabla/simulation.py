@@ -176,13 +176,15 @@ def overlay_machine(image: Image, engine: str, module: str, overlay: Overlay) ->
 class Session:
     """A running machine, with the host that translates arrays into beats and back.
 
-    `first` is the result of the first call of `run`, and `last` is that of the last call.
+    `first` is the result of the first call of `run`, and `last` is that of the last call. `updates_predicted` says
+    whether all calls have written the models in the cycles of the schedule, and in no others. A board does not tell.
     """
 
     machine: Machine
     host: Host
     first: RunResult | None = field(default=None, init=False)
     last: RunResult | None = field(default=None, init=False)
+    updates_predicted: bool = field(default=True, init=False)
 
     def load(self, models: Mapping[str, Words]) -> None:
         """Load the models and the constants into the machine."""
@@ -213,6 +215,8 @@ class Session:
         number = len(next(iter(samples.values()))) if samples else count or 0
         result = self.machine.run(self.host.sample_beats(samples), number)
         self.first, self.last = self.first or result, result
+        if result.starts:
+            self.updates_predicted &= result.updates_after(self.host.schedule.update_cycles)
         return self.host.results(result.outputs) if self.host.schedule.outputs else {}
 
     def models(self) -> dict[str, Words]:

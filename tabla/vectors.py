@@ -94,6 +94,7 @@ def golden(build: Stages) -> dict[str, Any] | None:
         "period": starts[-1] - starts[-2],
         "starts": [start - starts[0] for start in starts],
         "latency": schedule.latency,
+        "updates": list(schedule.update_cycles),
         # The cycles from the host's offer of a command to its first beat or token, and from its last one to its end.
         "first_event": timing().front + 2,
         "drains": [timing().front + cycles for cycles in (0, image.run.drain, image.dump.drain)],

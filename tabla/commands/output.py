@@ -25,6 +25,17 @@ def check_arrays(where: str | None) -> None:
     check_file(Path(where))
 
 
+def cycle_status(console: Console, *, as_predicted: bool) -> int:
+    """Return the exit status of a command that counts cycles: 1 if they are not those that the schedule predicts."""
+    if as_predicted:
+        return 0
+    console.fault(
+        "error: the cycles that were counted are not those of the schedule\n"
+        "hint: this is a fault of this tool: please report it with the program and its data"
+    )
+    return 1
+
+
 def strict_status(arguments: Namespace, console: Console, events: int) -> int:
     """Return the exit status of a command with ``--strict`` after so many overflows and domain errors."""
     if not arguments.strict or not events:

@@ -16,7 +16,7 @@ from tabla.commands.arguments import (
 )
 from tabla.commands.choosing import build_for_inputs, tell_choice
 from tabla.commands.console import Console
-from tabla.commands.output import check_arrays, strict_status, write_arrays, write_json
+from tabla.commands.output import check_arrays, cycle_status, strict_status, write_arrays, write_json
 from tabla.training.format_choice import choice_entry
 
 HELP = "compute the results of the program on the simulated accelerator, and count its cycles"
@@ -62,4 +62,5 @@ def run(arguments: Namespace, console: Console) -> int:
     if arguments.json != "-":
         console.result(done.text())
     counters = done.counters
-    return strict_status(arguments, console, counters.lane_overflows + counters.root_overflows + counters.domain_errors)
+    events = counters.lane_overflows + counters.root_overflows + counters.domain_errors
+    return cycle_status(console, as_predicted=done.as_predicted) or strict_status(arguments, console, events)

@@ -17,7 +17,7 @@ from tabla.commands.arguments import (
     whole,
 )
 from tabla.commands.console import Console
-from tabla.commands.output import strict_status, write_json
+from tabla.commands.output import cycle_status, strict_status, write_json
 from tabla.driver import build
 from tabla.training.metrics import NAMES
 
@@ -58,4 +58,5 @@ def run(arguments: Namespace, console: Console) -> int:
         write_json(arguments.json, tested.as_json(), console)
     if arguments.json != "-":
         console.result(tested.text())
-    return strict_status(arguments, console, tested.events.overflows + tested.events.domain_errors)
+    events = tested.events.overflows + tested.events.domain_errors
+    return cycle_status(console, as_predicted=tested.as_predicted) or strict_status(arguments, console, events)

@@ -10,7 +10,7 @@ from tabla.commands.arguments import add_build, add_engine, add_file, add_json, 
 from tabla.commands.choosing import tell_choice
 from tabla.commands.console import Console
 from tabla.commands.learning import add_data, add_epochs, learning_options
-from tabla.commands.output import check_arrays, write_arrays, write_json
+from tabla.commands.output import check_arrays, cycle_status, write_arrays, write_json
 from tabla.driver import build
 from tabla.fleet.costs import scaling, scaling_lines
 from tabla.learning import learning_start
@@ -104,6 +104,8 @@ def run(arguments: Namespace, console: Console) -> int:
     tell_choice(made, arguments, console)
     if arguments.json != "-":
         console.result("\n".join([training.text(unicode=console.unicode), *scaling_lines(costs)]))
+    if cycle_status(console, as_predicted=training.as_predicted):
+        return 1
     if arguments.strict and not training.clean:
         console.fault(
             "error: --strict: there were overflows, domain errors or zero updates\n"

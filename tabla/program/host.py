@@ -13,7 +13,7 @@ from tabla.mapping.places import Spot
 from tabla.schedule.schedule import Schedule
 from tabla.strands.layout import Key, is_scratch
 from tabla.strands.leaving import elements
-from tabla.strands.streams import Filling, loaded, streamed
+from tabla.strands.streams import Filling, dump_words, loaded, streamed
 
 Words = NDArray[np.int64]
 
@@ -120,6 +120,13 @@ class Host:
             guard = self.schedule.mapped.tensors[name].guard
             out[name] = (upper << guard) | (lower[0] & ((1 << guard) - 1)) if lower else upper
         return out
+
+    @property
+    def shown(self) -> frozenset[int]:
+        """The positions, in the words of a whole dump, that hold a word of a model."""
+        count = self.dump_count * dump_words(self.schedule.template, self.schedule.mapped.model_guard)
+        places = self.dumped(range(count)).values() if count else ()
+        return frozenset(int(place) for words in places for array in words for place in array.reshape(-1))
 
     def dumped(self, dump: Sequence[int]) -> dict[str, tuple[Words, ...]]:
         """Return the words of a dump in the shapes of the models: of each model its words, and of a wide model also

@@ -150,7 +150,7 @@ def _assemble(
     cycles = border.cycles(laws)
     # If each group has its part of some result, then every word leaves from each group, also where all have the same.
     words = port.each * sum(mapped.tensors[t].size for _, t in graph.results)
-    finish = _last_update(strands) if graph.updates else port.last
+    finish = _last_update(strands, port.last)
     # The latency counts both ends: the cycle of the first beat, and that of the last update or of the last word out.
     latency = (beats - 1 + laws.ready if beats else 0) + laws.front + finish + 1
     dump = dump_strands(layout, template, site.wide_from)
@@ -190,9 +190,9 @@ def _data_reads(placed: Placed) -> list[int]:
     return out
 
 
-def _last_update(strands: Sequence[Strand]) -> int:
-    """Return the last cycle in which a word of a model is updated."""
-    return max(s.final for s in strands if any(o.field("model") for o in s.body))
+def _last_update(strands: Sequence[Strand], otherwise: int) -> int:
+    """Return the last cycle in which a word of a model is updated, or `otherwise` if none is."""
+    return max((s.final for s in strands if any(o.field("model") for o in s.body)), default=otherwise)
 
 
 def _stream_words(layout: Layout, template: Template, period: int) -> int:

@@ -17,7 +17,7 @@ from tabla.strands.layout import Depths, Layout
 from tabla.strands.leaving import Nest, words_per_write
 from tabla.strands.strand import Strand, by_unit
 from tabla.strands.streams import dump_count
-from tabla.templates.template import Template
+from tabla.templates.template import Template, timing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +89,17 @@ class Schedule:
         """Return a figure of a step as one of a sample: whole where it divides, else with three decimals."""
         samples = self.graph.samples
         return figure // samples if figure % samples == 0 else round(figure / samples, 3)
+
+    @property
+    def update_cycles(self) -> tuple[int, ...]:
+        """The cycles after a sample's token in which words of models are written, in order, each once."""
+        writes = (
+            strand.cycles(slot)
+            for strand in self.strands
+            for slot, operation in enumerate(strand.body)
+            if strand.unit.endswith("write") and operation.field("model")
+        )
+        return tuple(sorted({timing().front + int(cycle) for cycles in writes for cycle in cycles}))
 
     @property
     def multiplies(self) -> int:

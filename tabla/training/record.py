@@ -33,6 +33,12 @@ def comparison(what: str, predicted: int | float, simulated: int | float) -> str
     return f"{what:<24}{predicted} predicted {sign} {simulated} simulated"
 
 
+def as_predicted(*pairs: tuple[int | float, int | float]) -> bool:
+    """Return whether each simulated number of cycles is the predicted one. The simulated one is 0 if none was counted.
+    """
+    return all(predicted == simulated for predicted, simulated in pairs if simulated)
+
+
 def score_numbers(score: Score, part: str = "") -> dict[str, float | None]:
     """Return a score for JSON, which has no infinite numbers: null stands for them.
 
@@ -129,6 +135,13 @@ class Training:
     def clean(self) -> bool:
         """Whether no step and no held-out sample had an event, as ``--strict`` demands."""
         return self.events.clean and all(found.clean for found in self.held_out_events.values())
+
+    @property
+    def as_predicted(self) -> bool:
+        """Whether the cycles that were counted are those of the schedule."""
+        return as_predicted(
+            (self.cycles_predicted, self.cycles_simulated), (self.latency_predicted, self.latency_simulated)
+        )
 
     @property
     def agrees(self) -> bool:

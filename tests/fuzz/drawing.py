@@ -25,6 +25,7 @@ from tests.fuzz.networks import networks
 from tests.fuzz.overlays import OVERLAYS
 from tests.ir.graph_strategy import SMALLEST_FRACTION, graphs
 from tests.lang.onnx.models import read
+from tests.lang.tabla.independent_models import independent_models
 from tests.lang.tabla.random_programs import programs
 from tests.lang.tc.guarded_kernels import kernels
 from tests.lang.tile.random_contractions import contractions
@@ -96,7 +97,11 @@ def _kernel(draw: st.DrawFn, format: Format) -> Graph:
     if draw(st.booleans()):  # the tensor that is read at positions from data is computed, and lies at the root
         text = text.replace("float(N) A,", "float(N) G,").replace("-> (B) {", "-> (A, B) { A(i) = 0.5 * G(i) ")
     function = parse_kernel(Source.from_text(text, "k.tc")).function(None)
-    return lower_kernel(function, sizes, number_format=format, name="k", keep=(), results=())
+    keep = draw(st.lists(st.sampled_from(function.inputs), max_size=1)) if function.inputs else []
+    try:
+        return lower_kernel(function, sizes, number_format=format, name="k", keep=keep, results=())
+    except TablaError:  # what is read for its sizes alone, or at positions of its own, cannot be kept
+        return lower_kernel(function, sizes, number_format=format, name="k", keep=(), results=())
 
 
 def _network(draw: st.DrawFn, format: Format) -> Graph:
@@ -107,8 +112,13 @@ def _tile(draw: st.DrawFn, format: Format) -> Graph:
     return lower_tile(draw(contractions()).traced(), number_format=format, name="k")
 
 
+def _independent(draw: st.DrawFn, format: Format) -> Graph:
+    return minibatched(lowered(draw(independent_models()), format), draw(st.sampled_from((1, 1, 2))))
+
+
 NOTATIONS: dict[str, Callable[[st.DrawFn, Format], Graph]] = {
     "tabla": _tabla,
+    "independent": _independent,
     "published": _learner,
     "graph": _graph,
     "tc": _kernel,

@@ -114,7 +114,12 @@ def _hold_machine(schedule: Schedule, machine: Machine, inputs: Any, models: Any
     """Hold words, cycles, latencies and counters of hardware against those of the cycle model."""
     host = Host(schedule)
     stimulus = Stimulus(
-        load=host.load_beats(models), beats=host.sample_beats(inputs), samples=SAMPLES, dump=host.dump_count, chunk=2
+        load=host.load_beats(models),
+        beats=host.sample_beats(inputs),
+        samples=SAMPLES,
+        dump=host.dump_count,
+        chunk=2,
+        shown=host.shown,
     )
     with CycleModel(encode(schedule)) as model:
         reference = Shown(model, schedule) if isinstance(machine, Shown) else model

@@ -107,6 +107,7 @@ def agree_on(
         found = host.models(machine.dump(host.dump_count)) if host.dump_count else {}
     for name, words in found.items():
         np.testing.assert_array_equal(words, expected.models[name], err_msg=f"model {name}")
+    assert alone.updates_after(schedule.update_cycles) and result.updates_after(schedule.update_cycles)
     shown = host.results(alone.outputs + result.outputs)
     for name, tensor in graph.results:
         np.testing.assert_array_equal(shown[name], expected.kept[tensor], err_msg=f"result {name}")

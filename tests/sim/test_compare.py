@@ -6,8 +6,16 @@ from dataclasses import replace
 
 import pytest
 from hand_images import linear
-from tabla.sim.compare import Stimulus, compare
+from tabla.sim.compare import Stimulus, compare, difference, play
+from tabla.sim.engines.amaranth_run import AmaranthMachine
 from tabla.sim.model.cycle_model import CycleModel
+from tabla.templates.template import template_for
+
+from tabla.backend import schedule_graph
+from tabla.mapping.effort import EFFORTS
+from tabla.program.encode import encode
+from tabla.program.host import Host
+from tests.schedule.agreement import Q6_10, draw_words, shaped_graph
 
 CASE = linear(2, samples=6)
 STIMULUS = Stimulus(load=CASE.load, beats=CASE.beats, samples=6, dump=CASE.dump, chunk=2)
@@ -54,3 +62,31 @@ def test_a_wrong_model_word_is_named(lane: int, place: str) -> None:
 
     found = compare({"model": CycleModel(CASE.image), "amaranth": Broken(CASE.image)}, STIMULUS)
     assert str(found).startswith(f"{place} after sample 1: model says ")
+
+
+MODELS = """
+mu = 0.5; model_input x; model a[3][7], b[9]; gradient ga[3][7] -> a, gb[9] -> b;
+iterator i[0:3]; iterator j[0:7]; iterator k[0:9];
+ga[i][j] = a[i][j] * x; gb[k] = exp(b[k]);
+"""
+
+
+def test_words_of_a_dump_without_a_meaning_are_not_compared() -> None:
+    """The memories of the lanes are shallower than that of the root, so a dump goes on behind their end."""
+    graph = shaped_graph(MODELS)
+    schedule = schedule_graph(graph, template_for(4), Q6_10, EFFORTS[0])
+    host, image = Host(schedule), encode(schedule)
+    inputs, models = draw_words(graph, Q6_10, 2, 1)
+    whole = Stimulus(
+        load=host.load_beats(models), beats=host.sample_beats(inputs), samples=2, dump=host.dump_count
+    )
+    masked = replace(whole, shown=host.shown)
+    machines = {"model": CycleModel(image), "hardware": AmaranthMachine(image)}
+    found = compare(machines, whole)
+    assert found is not None and "model word 8" in found.place
+    assert compare(machines, masked) is None
+    assert len(host.shown) == 21 + 9
+    # A word of a model that differs is still seen.
+    changed = replace(masked, load=host.load_beats({**models, "b": models["b"] + 1}))
+    steps = [play(CycleModel(image), each) for each in (masked, changed)]
+    assert difference(image, ("one", steps[0]), ("other", steps[1])) is not None
