@@ -91,8 +91,12 @@ class Stages:
         """
         made = self.relowered(self.options.results)
         if self.options.minibatch > 1 and not made.updates:
-            file, hint = self.reading.text.original.name, "leave --minibatch out: samples overlap anyway"
-            raise TablaError(f"'{file}' has no gradient, so it takes no steps", hint=hint)
+            file = self.reading.text.original.name
+            raise TablaError(
+                f"'{file}' has no gradient, so it takes no steps: an inference takes one sample at a time",
+                hint="leave --minibatch out; to compute several samples in one call, give each input an axis of samples"
+                " in the program itself (in a model of ONNX with --shape, which names the whole shape)",
+            )
         return made
 
     @cached_property

@@ -63,6 +63,39 @@ def test_gen_adds_the_wrapper_and_changes_nothing_without_it(tmp_path: Path) -> 
     assert arrays["sample/x"].shape[1:] == (10,)
 
 
+def test_gen_says_what_the_chosen_bus_reaches(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A sample of 784 pixels and its labels crosses 32 bits of a bus two words at a time."""
+    program = tmp_path / "wide.t"
+    program.write_text(
+        "mu = 0.5; model_input x[784]; model_output y; model w[784]; gradient g[784] -> w; iterator i[0:784];"
+        "e = sum[i](w[i] * x[i]) - y; g[i] = e * x[i];"
+    )
+    common = ["gen", str(program), "--pes", "16", "--effort", "0", "--bus", "axi", "-o", str(tmp_path / "out")]
+    for width, words in (("32", 2), ("512", 32)):
+        assert main([*common, "--bus-width", width]) == 0
+        shown = capsys.readouterr().out.splitlines()
+        manifest = json.loads((tmp_path / "out" / "wide.json").read_text())
+        array, bus = manifest["cycles"], manifest["bus"]
+        beats = -(-bus["bytes"]["sample"] // 2 // words)
+        assert bus["cycles"] == max(array, beats) == bus["cycles_per_sample"][width]
+        assert f"cycles       {array} per sample" in "\n".join(shown)
+        line = next(each for each in shown if each.startswith("bus "))
+        assert line.startswith(f"bus          {bus['cycles']} cycles per sample over AXI of {width} bits")
+        limits = beats > array
+        assert (f"--bus-width {bus['free_width']} does not limit the array" in line) == limits
+        assert limits == (width == "32")
+        free = str(bus["free_width"])
+        assert bus["cycles_per_sample"][free] == array < bus["cycles_per_sample"]["32"]
+
+
+def test_an_inference_takes_one_sample_at_a_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    program = tmp_path / "twice.t"
+    program.write_text("model_input x; y = 2 * x;")
+    assert main(["gen", str(program), "--minibatch", "4", "-o", str(tmp_path / "out")]) == 1
+    told = capsys.readouterr().err
+    assert "an inference takes one sample at a time" in told and "overlap" not in told and "axis of samples" in told
+
+
 def test_what_there_is_not_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     program = str(ROOT / "examples/linear.t")
     for wrong in (["--bus", "pci"], ["--bus", "axi", "--bus-width", "48"]):

@@ -22,6 +22,7 @@ from tabla.commands.console import Console
 from tabla.commands.learning import learning_options
 from tabla.commands.output import write_json
 from tabla.driver import STAGES, build
+from tabla.report.bus import bus_line
 from tabla.report.folder import check_replaceable
 from tabla.report.overlay import image_line
 from tabla.source import TablaError
@@ -87,6 +88,8 @@ def run(arguments: Namespace, console: Console) -> int:
         write_json(arguments.json, report.as_json(), console)
     if arguments.json != "-":
         console.result(report.text())
+        if made.bus_shape is not None:
+            console.result(bus_line(made.schedule, made.bus_shape))
         if made.overlay is not None:
             console.result(image_line(made.image_file))
         console.result(f"written      {folder / (made.name + ('.v' if made.overlay is None else '.image'))}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -22,11 +23,11 @@ def bus_entry(schedule: Schedule, image: Image, module: str, shape: BusShape) ->
 
     `bytes` are those of a unit of each kind; a unit of samples or of results is that of a step. `largest_unit` is in
     containers. `cycles_per_sample` says, by the width of the bus, how many cycles a sample takes if the bus has a beat
-    in each cycle, and `samples_per_second` what that is at `clock_megahertz`; it grows with the clock rate.
+    in each cycle, and `samples_per_second` what that is at `clock_megahertz`; it grows with the clock rate. `cycles` is
+    the figure of the chosen width, and `free_width` the least width that does not limit the array, or null.
     """
     mark = fingerprint(image)
-    samples = schedule.graph.samples
-    cycles = {bits: sustained_cycles(schedule, replace(shape, bus_bits=bits)) / samples for bits in BUS_WIDTHS}
+    cycles = cycles_by_width(schedule, shape)
     sizes = {
         "load": shape.load_beats * shape.stream_words,
         "sample": shape.run_beats * shape.stream_words,
@@ -37,6 +38,8 @@ def bus_entry(schedule: Schedule, image: Image, module: str, shape: BusShape) ->
         "kind": "axi",
         "module": f"{module}_axi",
         "width": shape.bus_bits,
+        "cycles": schedule.per_sample(math.ceil(sustained_cycles(schedule, shape))),
+        "free_width": free_width(schedule, shape),
         "container": shape.container,
         "fingerprint": mark,
         "bytes": {kind: containers * shape.container // 8 for kind, containers in sizes.items()},
@@ -48,6 +51,28 @@ def bus_entry(schedule: Schedule, image: Image, module: str, shape: BusShape) ->
         "ports": wrapper_ports(shape),
         "registers": register_entries({"FINGERPRINT": mark}),
     }
+
+
+def cycles_by_width(schedule: Schedule, shape: BusShape) -> dict[int, float]:
+    """Return the cycles of a sample in the steady state, for each width of the bus."""
+    widths = {bits: replace(shape, bus_bits=bits) for bits in BUS_WIDTHS}
+    return {bits: sustained_cycles(schedule, each) / schedule.graph.samples for bits, each in widths.items()}
+
+
+def free_width(schedule: Schedule, shape: BusShape) -> int | None:
+    """Return the least width of the bus that does not limit the array, or None if all do."""
+    array = schedule.cycles / schedule.graph.samples
+    return next((bits for bits, cycles in cycles_by_width(schedule, shape).items() if cycles <= array), None)
+
+
+def bus_line(schedule: Schedule, shape: BusShape) -> str:
+    """Return the line of ``tabla gen`` that says what the chosen bus reaches."""
+    cycles = schedule.per_sample(math.ceil(sustained_cycles(schedule, shape)))
+    line = f"bus          {cycles} cycles per sample over AXI of {shape.bus_bits} bits"
+    width = free_width(schedule, shape)
+    if width is None:
+        return f"{line}; a bus of {BUS_WIDTHS[-1]} bits limits the array, too"
+    return line if width <= shape.bus_bits else f"{line}; --bus-width {width} does not limit the array"
 
 
 def wrapper_ports(shape: BusShape) -> list[dict[str, Any]]:
