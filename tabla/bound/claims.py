@@ -1,9 +1,9 @@
 """Sets of elements that depend on one word, or on which that word depends, kept symbolically by axes.
 
 A *claim* names the elements of a tensor by its *pinned* axes: along a pinned axis only the first element is claimed,
-along every other axis all elements are. A claim may hold fewer elements than depend on the word, never more. With it
-goes how many cycles its elements are away from the word on any schedule: the longest chain of the shortest ways
-from place to place (:mod:`tabla.bound.distances`).
+along every other axis all elements are. An axis of a single element is not pinned. A claim may hold fewer elements
+than depend on the word, never more. With it goes how many cycles its elements are away from the word on any schedule:
+the longest chain of the shortest ways from place to place (:mod:`tabla.bound.distances`).
 """
 
 from __future__ import annotations
@@ -62,7 +62,8 @@ def all_of(tensors: Iterable[str]) -> Claims:
 
 def first_word(graph: Graph, tensor: str) -> Claim:
     """Claim the first element of a tensor, at distance 0."""
-    return Claim(pins=frozenset(range(len(graph.tensors[tensor].shape))), times=NOW)
+    shape = graph.tensors[tensor].shape
+    return Claim(pins=frozenset(axis for axis, extent in enumerate(shape) if extent > 1), times=NOW)
 
 
 def whole(graph: Graph, tensor: str) -> bool:
@@ -137,7 +138,7 @@ def met(statement: Statement, read: Read, pinned: frozenset[str], graph: Graph) 
     box, pins, seen = statement.box, set(), set()
     for axis, (subscript, extent) in enumerate(zip(read.subscripts, graph.tensors[read.tensor].shape, strict=True)):
         if subscript == Affine():
-            pins.add(axis)
+            pins |= {axis} if extent > 1 else set()
             continue
         name = plain(subscript, box)
         if not name or name in seen:

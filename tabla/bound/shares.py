@@ -178,8 +178,12 @@ def _factors(graph: Graph, statement: Statement, term: Term, makers: Container[s
 
 
 def reads_whole(graph: Graph, statement: Statement, tensor: str, subscripts: Sequence[Affine]) -> bool:
-    """Return whether the subscripts, each a single index, meet every element of the tensor."""
+    """Return whether the subscripts, each a single index, meet every element of the tensor.
+
+    An axis of a single element needs no index.
+    """
     names = [s.names[0] for s in subscripts if len(s.names) == 1 and s.coefficient(s.names[0]) == 1]
-    if len(set(names)) < len(subscripts):
+    only = sum(axis == (Affine(), 1) for axis in zip(subscripts, graph.tensors[tensor].shape, strict=True))
+    if len(set(names)) + only < len(subscripts):
         return False
     return math.prod(statement.box[name].extent for name in names) == graph.tensors[tensor].size

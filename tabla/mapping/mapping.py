@@ -80,9 +80,13 @@ def operands_of_functions(graph: Graph) -> frozenset[str]:
 
 
 def word_by_word(subscripts: tuple[Affine, ...], statement: Statement, shape: tuple[int, ...]) -> bool:
-    """Say whether subscripts are those of all words of a shape, with an index of the statement for each axis."""
-    names = [subscript.names[0] if len(subscript.names) == 1 else "" for subscript in subscripts]
+    """Say whether subscripts are those of all words of a shape, with an index of the statement for each axis.
+
+    An axis of a single element needs no index.
+    """
+    axes = [axis for axis in zip(subscripts, shape, strict=True) if axis != (Affine(), 1)]
+    names = [subscript.names[0] if len(subscript.names) == 1 else "" for subscript, _ in axes]
     return sorted(names) == sorted(index.name for index in statement.indices) and all(
         subscript == Affine.of(0, **{name: 1}) and statement.box[name].extent == extent
-        for subscript, name, extent in zip(subscripts, names, shape, strict=True)
+        for (subscript, extent), name in zip(axes, names, strict=True)
     )

@@ -90,10 +90,14 @@ def rising(uses: Uses) -> dict[int, str]:
 
 
 def _whole(after: Statement, shape: tuple[int, ...]) -> bool:
-    """Say whether a function takes every word of a tensor of a shape, each axis along an index of its own."""
+    """Say whether a function takes every word of a tensor of a shape, each axis along an index of its own.
+
+    An axis of a single element needs no index.
+    """
     assert isinstance(after.operation, Function) and isinstance(after.operation.operand, Read)
     ends = [subscript.bounds(after.box) for subscript in after.operation.operand.subscripts]
-    return len(after.indices) == len(shape) and ends == [(0, extent - 1) for extent in shape]
+    indexed = sum(bool(subscript.names) for subscript in after.operation.operand.subscripts)
+    return len(after.indices) == indexed and ends == [(0, extent - 1) for extent in shape]
 
 
 def same_elements(before: Statement, after: Statement) -> dict[str, Affine] | None:

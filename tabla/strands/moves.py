@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
-from tabla.ir.graph import Affine, Function, Read, Statement
+from tabla.ir.graph import Affine, Function, Index, Read, Statement
 from tabla.mapping.places import EVERY, ROOT, Place, Spot
 from tabla.strands.loops import Loop, address, plain
 from tabla.strands.receiving import take
@@ -112,8 +112,11 @@ def sent_up(site: Site, statement: Statement, tensor: str, name: str) -> Iterato
     """
     place, shape = site.layout.place(tensor, site.home(tensor)), site.graph.tensors[tensor].shape
     assert isinstance(statement.operation, Function) and isinstance(statement.operation.operand, Read)
-    # Each axis is read along an index of its own, from its first element to its last.
-    along = [statement.box[subscript.names[0]] for subscript in statement.operation.operand.subscripts]
+    # Each axis of several elements is read along an index of its own, from its first element to its last.
+    along = [
+        statement.box[subscript.names[0]] if subscript.names else Index(name=f"axis.{axis}", low=0, high=1)
+        for axis, subscript in enumerate(statement.operation.operand.subscripts)
+    ]
     axis = place.spot.axis
     others = other_axes([(0, extent) for extent in shape], axis)
     rows = pieces(0, shape[axis], place.pes)

@@ -52,25 +52,27 @@ def receive(site: Site, target: str, write: Sequence[Affine], output: Output) ->
     """Return the strands of the lanes that take a result from the bus as the root makes it, and the spot they fill.
 
     `target` and `write` say which elements the root makes, `output` when they show. The spot is None, and there are no
-    strands, unless one statement makes the result, each of its axes runs along a loop of its own, and lanes need a
-    copy. An axis that is spread over lanes must be the slowest, or its words must come in whole rows or within a row.
-    If there is one slower axis, each of its turns may have strands of its own instead.
+    strands, unless one statement makes the result, each of its axes of several elements runs along a loop of its own,
+    and lanes need a copy. An axis that is spread over lanes must be the slowest, or its words must come in whole rows
+    or within a row. If there is one slower axis, each of its turns may have strands of its own instead.
     """
     wanted, loops = site.taken(target), output.loops
     alone = sum(1 for _ in site.graph.writers(target)) == 1
-    if not wanted or not alone or not _along(write, loops):
+    if not wanted or not alone or not _along(write, loops, site.graph.tensors[target].shape):
         return None, []
     spot = wanted[0]
     place, start = site.layout.place(target, spot), output.show + timing().broadcast
     if spot == EVERY:
         at = address(place, write, loops)
         if len(loops) == 1:
-            begin = write[0].constant + loops[0].low
+            begin = next(subscript.constant for subscript in write if subscript.names) + loops[0].low
             loops = first_words(loops, site.words_in_every_lane(target) - begin)
             if not loops:
                 return spot, []
         return spot, [take(site, target, spot, loops, at, every_lane(place, loops), start, output.interval)]
     along = write[spot.axis]
+    if not along.names:
+        return None, []
     level = next(k for k, loop in enumerate(loops) if along.coefficient(loop.name))
     before, spread, after = loops[:level], loops[level], loops[level + 1 :]
     low = along.constant + spread.low
@@ -90,11 +92,15 @@ def receive(site: Site, target: str, write: Sequence[Affine], output: Output) ->
     return spot, strands
 
 
-def _along(write: Sequence[Affine], loops: Sequence[Loop]) -> bool:
-    """Say whether each axis of what is written runs along a loop of its own, a word further in each turn."""
-    names = [subscript.names[0] for subscript in write if len(subscript.names) == 1]
-    steps = all(subscript.coefficient(name) == 1 for subscript, name in zip(write, names, strict=False))
-    return len(names) == len(write) and steps and sorted(names) == sorted(loop.name for loop in loops)
+def _along(write: Sequence[Affine], loops: Sequence[Loop], shape: Sequence[int]) -> bool:
+    """Say whether each axis of what is written runs along a loop of its own, a word further in each turn.
+
+    An axis of a single element needs no loop.
+    """
+    run = [subscript for subscript, extent in zip(write, shape, strict=True) if subscript.names or extent > 1]
+    names = [name for subscript in run for name, coefficient in subscript.coefficients if coefficient == 1]
+    alone = all(len(subscript.names) == 1 for subscript in run)
+    return alone and len(names) == len(run) and sorted(names) == sorted(loop.name for loop in loops)
 
 
 def _nest_of_piece(
@@ -113,9 +119,11 @@ def _nest_of_piece(
     one[len(before) + len(loops) - 1] = 1
     for d, subscript in enumerate(write):
         if d != axis:
-            level = names.index(subscript.names[0])
-            strides[level] = place.strides[d]
-            base += place.strides[d] * (subscript.constant + nest[level].low)
+            base += place.strides[d] * subscript.constant
+            for name in subscript.names:
+                level = names.index(name)
+                strides[level] = place.strides[d]
+                base += place.strides[d] * nest[level].low
     first = begin % place.pes + place.spot.span.first
     guards = {
         "low": Address(base=first, strides=tuple(one)),

@@ -79,11 +79,12 @@ def test_one_product_is_counted_by_hand() -> None:
 def test_a_sum_and_its_functions_are_counted_by_hand() -> None:
     """16 words come in four beats of four; the root takes their exponentials one by one, and adds them as they come.
 
-    A function takes the result of an operation. The last of 16 exponentials comes 15 cycles after the first one.
+    A function takes the result of an operation. Four words come in one beat, and their sum waits for four
+    exponentials. The last of 16 comes 12 cycles after the fourth.
     """
     text = "model_input x[16]; iterator i[0:16]; e[i] = exp(x[i]); y = sum[i](e[i]);"
-    one = text.replace("16", "1")
-    assert path(text, 4) == path(one, 4) + 3 + 15
+    four = text.replace("16", "4")
+    assert path(text, 4) == path(four, 4) + 3 + 12
 
 
 def test_an_update_of_each_word_takes_the_plain_path() -> None:

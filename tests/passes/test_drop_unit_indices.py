@@ -113,3 +113,19 @@ def test_a_constraint_of_a_sum_does_not_become_one_of_the_output(constraint: Aff
     dropped = drop_unit_indices(graph, Q6_10)
     assert ("k" not in dropped.statements[0].box) == goes
     same_words(graph, dropped)
+
+
+def test_a_row_goes_on_over_the_bus_as_a_vector_does() -> None:
+    """Three layers on a single row take the cycles that they take on a vector: words go to the lanes as they are made.
+    """
+    rows = """def f(float(N, I) x, float(H, I) v, float(O, H) w) -> (y) {
+      a(n, j) +=! v(j, i) * x(n, i) h(n, j) = tanh(a(n, j)) y(n, o) +=! w(o, j) * h(n, j) }"""
+    vector = """def f(float(I) x, float(H, I) v, float(O, H) w) -> (y) {
+      a(j) +=! v(j, i) * x(i) h(j) = tanh(a(j)) y(o) +=! w(o, j) * h(j) }"""
+    found = []
+    for text, sizes in ((rows, {"N": 1}), (vector, {})):
+        function = parse(Source.from_text(text)).function()
+        graph = lower(function, {"I": 16, "H": 8, "O": 5, **sizes}, number_format=Q6_10, keep=("v", "w"))
+        schedule = agree(shaped(graph, Q6_10), template_for(4), Q6_10)
+        found.append((schedule.cycles, schedule.latency, schedule.microcode_words))
+    assert found[0] == found[1]
