@@ -154,14 +154,14 @@ class GraphBuilder:
     def scales(self, value: Fraction, terms: Sum, *, divides: bool = False) -> bool:
         """Return whether the constant `value` multiplies each term of a value, and not the word of the value.
 
-        It does so if the format cannot hold the constant, if the value is a sum, and if the constant `divides`
-        (decision 22), as far as the machine has places for its products with the constants of the value.
+        Every constant but 0, 1 and -1 does (decision 22), as far as the machine has places for its products with the
+        constants of the value. Beside a single word there is no difference.
         """
         if self.outside(value):
             return True
         by = 1 / value if divides and value else value
-        several = divides or adds(terms)
-        return abs(value) not in (0, 1) and several and scalable(terms, by, self.number_format)
+        apart = divides or adds(terms) or any(len(term.factors) > 1 for term in terms)
+        return abs(value) not in (0, 1) and apart and scalable(terms, by, self.number_format)
 
     def _fitted(
         self,
@@ -228,7 +228,7 @@ def _uses(operation: Operation) -> list[tuple[Operand, Use]]:
     """The operands of an operation, and whether a zero would silence it."""
     match operation:
         case Linear(terms=terms):
-            return [(f, "factor" if len(term.factors) == 2 else "addend") for term in terms for f in term.factors]
+            return [(f, _use(term)) for term in terms for f in term.factors]
         case Compare(left=left, right=right):
             return [(left, "addend"), (right, "addend")]
         case Divide(left=left, right=right):
@@ -241,6 +241,11 @@ def _uses(operation: Operation) -> list[tuple[Operand, Use]]:
             return [(operand, "addend") for operand in operands_of(operation)]
         case _:
             assert_never(operation)
+
+
+def _use(term: Term) -> Use:
+    """Return "factor" for the operands of a product that is not a constant, else "addend"."""
+    return "addend" if len(term.factors) == 1 or all(isinstance(f, Constant) for f in term.factors) else "factor"
 
 
 def _affines(operation: Operation) -> Iterator[Affine]:

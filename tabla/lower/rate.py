@@ -8,11 +8,11 @@ from fractions import Fraction
 from math import prod
 
 from tabla.ir.format import Format
-from tabla.ir.graph import Affine, Constant, Index, Linear, Operand, Ordinal, Read, Term
+from tabla.ir.graph import Affine, Index, Linear, Operand, Ordinal, Read, Term
 from tabla.ir.rate import RATE, RuntimeRate
 from tabla.lower.builder import GraphBuilder, mentioned
 from tabla.lower.quantise import Quantiser, shown
-from tabla.lower.scaled import Scaled, taken_apart
+from tabla.lower.scaled import Scaled, Word, taken_apart
 from tabla.source import Label, Span, TablaError
 
 
@@ -65,7 +65,7 @@ class Rate:
         """The mantissa as a factor: a constant, or a read of the model `RATE`."""
         if self.loaded:
             return Read(tensor=RATE, span=self.span)
-        return Constant(value=self.mantissa, span=self.span)
+        return Word(value=self.mantissa, span=self.span)
 
     def define(self, builder: GraphBuilder) -> None:
         """Define the model of a loaded rate, and note how exactly the format holds the rate."""

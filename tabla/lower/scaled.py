@@ -51,6 +51,15 @@ class Factor(Constant):
     place: int | None = None
 
 
+_UNIT = Factor(value=Fraction(1))
+"""The constant of a word without one, in a scaled sum."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Word(Constant):
+    """A factor that is a word of the format, however inexact: the mantissa of a learning rate."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mantissa(Factor):
     """The factor, from 1 to 2, of a sum of products that is rounded before a constant multiplies it."""
@@ -92,6 +101,16 @@ def place_of(value: Fraction, fmt: Format) -> int:
     while floor(value * Fraction(2) ** place + Fraction(1, 2)) > fmt.highest:
         place -= 1
     return place
+
+
+def common_place(values: Collection[Fraction], fmt: Format) -> int:
+    """Return the place of the numbers above 0 that multiply words of one sum (decision 22).
+
+    If all numbers are one power of two, its word is 1.
+    """
+    largest = max(values)
+    mantissa, shift = taken_apart(largest)
+    return fmt.fraction + shift if len(values) == 1 and mantissa == 1 else place_of(largest, fmt)
 
 
 def places_of(values: Collection[Fraction], fmt: Format) -> dict[Fraction, int]:
@@ -154,6 +173,38 @@ def _times(term: Term, by: Factor) -> Term:
     return replace(term, factors=(*(rest or [_ONE]), replace(by, value=known)))
 
 
+def _addend(term: Term) -> Fraction | None:
+    """Return the constant that a term adds once, with its sign; None for any other term."""
+    if term.reduce or isinstance(term, Scaled):
+        return None
+    known = [factor.value for factor in term.factors if isinstance(factor, Constant)]
+    return term.sign * prod(known, start=Fraction(1)) if len(known) == len(term.factors) else None
+
+
+def _with_constants(term: Term) -> Term:
+    """Return a term whose words that no rule of decision 22 changes are plain constants."""
+    if not any(isinstance(factor, Word) for factor in term.factors):
+        return term
+    plain = (Constant(value=f.value, span=f.span) if isinstance(f, Word) else f for f in term.factors)
+    return replace(term, factors=tuple(plain))
+
+
+def _scale(term: Term) -> Constant | None:
+    """Return the constant that multiplies the word of a term; None if there is none, or none but a word."""
+    match term.factors:
+        case (_, Word()) | (Word(), _):
+            return None
+        case (_, Constant() as factor) | (Constant() as factor, _):
+            return factor
+        case _:
+            return None
+
+
+def _factor(constant: Constant) -> Factor:
+    """Return a constant that a product takes as mantissa and shift."""
+    return constant if isinstance(constant, Factor) else Factor(value=constant.value, span=constant.span)
+
+
 class Fitting:
     """Rewrites operations so that the words of the format hold the constants of their products and quotients, and the
     indices that they multiply or compare.
@@ -169,7 +220,8 @@ class Fitting:
         """
         match operation:
             case Linear(test=None):
-                return self._linear(self._products(operation, part), box, part)
+                linear = self._linear(self._products(self._added(operation), part), box, part)
+                return replace(linear, terms=tuple(map(_with_constants, linear.terms)))
             case Divide(left=left, right=Constant(value=divisor, span=span), fraction=None) if divisor:
                 if outside(divisor, self._format) or self._places(left, box):
                     quotient = Term(factors=(left, Factor(value=1 / divisor, span=span, inverse=True)))
@@ -238,8 +290,90 @@ class Fitting:
         self._quantiser.told(2 * mantissa)
         return Linear(terms=terms, shift=shift + 1), Mantissa(value=2 * mantissa, span=factor.span)
 
+    def _added(self, operation: Linear) -> Linear:
+        """Return a sum whose constants are added exactly, with their signs, before the sum is a word.
+
+        A single constant keeps its sign apart where its word is the same.
+        """
+        added = [term for term in operation.terms if _addend(term) is not None]
+        total = sum((_addend(term) or Fraction(0) for term in added), start=Fraction(0))
+        match added:
+            case [] | [Term(sign=1, factors=(_,))]:
+                return operation
+            case [Term(factors=(_,))] if not self._inexact(total):
+                return operation
+        first, rest = added[0], [term for term in operation.terms if term is added[0] or _addend(term) is None]
+        if not total and len(rest) > 1:
+            return replace(operation, terms=tuple(term for term in rest if term is not first))
+        word = Term(factors=(Constant(value=total, span=first.factors[0].span),))
+        return replace(operation, terms=tuple(word if term is first else term for term in rest))
+
     def _linear(self, operation: Linear, box: Mapping[str, Index], part: Part) -> Linear:
-        """Give each product its shift. Products with one shift are summed and rounded together."""
+        """Give the constants of a sum their places, and its products their shifts."""
+        if any(self._places(factor, box) for term in operation.terms for factor in term.factors):
+            return self._beside_indices(operation, box, part)
+        return self._sum(operation, box, part)
+
+    def _sum(self, operation: Linear, box: Mapping[str, Index], part: Part) -> Linear:
+        """Return a sum whose constants have one place; those that have none beside the others are sums of their own."""
+        while True:
+            scales = {abs(factor.value) for term in operation.terms if (factor := _scale(term)) is not None}
+            inexact = [term for term in operation.terms if not self._plain(term)]
+            if not inexact:
+                return replace(operation, terms=tuple(map(self._held_exactly, operation.terms)))
+            if any(_scale(term) is None and len(term.factors) == 2 for term in operation.terms):
+                apart, place = inexact, 0
+            else:
+                words = [term for term in operation.terms if _scale(term) is None]
+                start = len(words) == 1 and words[0].sign == 1 and not words[0].reduce
+                values = scales if start or not words else scales | {_UNIT.value}
+                place = common_place(values, self._format)
+                apart = [term for term in inexact if self._small(term, max(values), place)]
+                if not apart:
+                    return self._at(operation, place, start, box)
+            word = Term(factors=(part(self._sum(Linear(terms=tuple(apart)), box, part)),))
+            terms = (word if term is apart[0] else term for term in operation.terms)
+            operation = replace(operation, terms=tuple(t for t in terms if not any(t is other for other in apart)))
+
+    def _plain(self, term: Term) -> bool:
+        """Return whether a product needs no place but that of the format."""
+        factor = _scale(term)
+        return factor is None or self._exactly_held(factor)
+
+    def _small(self, term: Term, largest: Fraction, place: int) -> bool:
+        """Return whether a constant is less than a sixteenth of the largest one, and inexact at its place."""
+        factor = _scale(term)
+        assert factor is not None
+        return 16 * abs(factor.value) < largest and (factor.value * Fraction(2) ** place).denominator != 1
+
+    def _at(self, operation: Linear, place: int, start: bool, box: Mapping[str, Index]) -> Linear:
+        """Return a sum whose constants are words with `place` bits behind the point.
+
+        Words without a constant have the constant 1, but for the one at the `start`.
+        """
+        terms = list[Term]()
+        for term in operation.terms:
+            if start and _scale(term) is None:
+                terms.append(term)
+                continue
+            points = prod(box[name].extent for name in term.reduce)
+            terms.append(self._with_place(term, place, points))
+        return replace(operation, terms=tuple(terms), shift=operation.shift + place - self._format.fraction)
+
+    def _with_place(self, term: Term, place: int, points: int) -> Term:
+        """Return a term whose constant is a word with `place` bits behind the point; it is added `points` times."""
+        one, other = term.factors if len(term.factors) == 2 else (*term.factors, _UNIT)
+        scale = other if isinstance(other, Constant) else one
+        assert isinstance(scale, Constant)
+        mantissa, _ = self._mantissa(replace(_factor(scale), place=place), self._format.fraction, points)
+        factors = (one, mantissa) if scale is other else (mantissa, other)
+        return replace(term, factors=factors, sign=term.sign if scale.value > 0 else -term.sign)
+
+    def _beside_indices(self, operation: Linear, box: Mapping[str, Index], part: Part) -> Linear:
+        """Give each product its shift, in a sum with indices that the format cannot hold.
+
+        Products with one shift are summed and rounded together.
+        """
         operation = self._placed(operation, box)
         groups: dict[int, list[Term]] = {}
         fitted: list[tuple[int | None, Term]] = []
@@ -319,9 +453,9 @@ class Fitting:
             case _:
                 return term
 
-    def _exactly_held(self, factor: Factor) -> bool:
+    def _exactly_held(self, factor: Constant) -> bool:
         """Return whether the format holds a factor exactly, and the divisor that it stands for, too."""
-        written = 1 / factor.value if factor.inverse else factor.value
+        written = 1 / factor.value if isinstance(factor, Factor) and factor.inverse else factor.value
         held = not outside(written, self._format) and not outside(factor.value, self._format)
         return held and not isinstance(factor, Mantissa) and not self._inexact(factor.value)
 

@@ -270,9 +270,75 @@ def test_a_scaled_sum_is_within_its_bound(drawn: list[tuple[int, int, int]], sca
     assert abs(min(max(exact, -32768), 32767) - word) <= bound
 
 
-def test_what_the_format_holds_stays() -> None:
-    (small,) = tabla("model_input x; y = x * 0.0005;").statements
-    assert isinstance(small.operation, Linear) and small.operation.shift == 0
+CONSTANT = st.one_of(
+    st.builds(Fraction, st.integers(1, 3000), st.sampled_from([1, 2, 3, 8, 10, 100, 1000, 1024])),
+    st.sampled_from([Fraction(1, 2), Fraction(2), Fraction(3, 4), Fraction(1, 1000), Fraction(7, 5)]),
+)
+SIGN = st.sampled_from([1, -1])
+
+
+@st.composite
+def sums(draw: st.DrawFn) -> tuple[Format, str, dict[str, int], int]:
+    """A format, a sum in TABLA, the words of its inputs, and the word that the witness computes."""
+    fmt = draw(st.sampled_from([Q6_10, Format.parse("q4.12"), Format.parse("q9.9"), Format.parse("q8.16")]))
+    word = st.integers(fmt.lowest, fmt.highest) | st.integers(-2000, 2000)
+    constant = CONSTANT.filter(lambda value: value != 1 and fmt.holds(value) and fmt.nearest(value) > 0)
+    words = Words(fmt.integer, fmt.fraction)
+    given_words: dict[str, int] = {}
+
+    def named(value: int) -> str:
+        given_words[f"x{len(given_words)}"] = value
+        return f"x{len(given_words) - 1}"
+
+    scaled = [(draw(constant) * draw(SIGN), draw(word)) for _ in range(draw(st.integers(1, 4)))]
+    plain = [(draw(SIGN), draw(word)) for _ in range(draw(st.integers(0, 2)))]
+    products = [(draw(SIGN), draw(word), draw(word)) for _ in range(draw(st.sampled_from([0, 0, 0, 1])))]
+    added = draw(st.none() | st.builds(Fraction, st.integers(-700, 700), st.just(100)))
+    assume(len(set(scaled)) == len(scaled))
+    shown = {1: "+", -1: "-"}
+    parts = [f"{shown[1 if c > 0 else -1]} {literal(abs(c))} * {named(x)}" for c, x in scaled]
+    parts += [f"{shown[sign]} {named(x)}" for sign, x in plain]
+    parts += [f"{shown[sign]} {named(a)} * {named(b)}" for sign, a, b in products]
+    if added:
+        # Two constants are one, also where neither is a word.
+        parts += [f"{shown[1 if added > 0 else -1]} {literal(abs(added) / 3)}", f"+ {literal(added * 2 / 3)}"]
+        parts[-1] = parts[-1].replace("+ (-", "- (")
+    text = "0" + "".join(f" {part}" for part in draw(st.permutations(parts)))
+    return fmt, text, given_words, words.sum_of(scaled, plain, products, added or None)
+
+
+@settings(max_examples=150)
+@given(sums())
+def test_sums_with_constants_against_integers(drawn: tuple[Format, str, dict[str, int], int]) -> None:
+    fmt, text, given_words, wanted = drawn
+    graph = tabla(f"model_input {', '.join(given_words)}; y = {text};", fmt)
+    assert results(graph, fmt, given_words) == [[wanted]]
+
+
+def test_a_constant_that_the_format_holds_has_the_bits_of_a_word() -> None:
+    """0.3 is 19661 / 2^16, and not 307 / 2^10, which is 0.07 % off; a constant that is a word stays at its place."""
+    (inexact, exact) = tabla("model_input x; y = x * 0.3; z = x * 0.375;").statements
+    assert isinstance(inexact.operation, Linear) and inexact.operation.shift == 6
+    assert isinstance(exact.operation, Linear) and exact.operation.shift == 0
+    assert results(tabla("model_input x; y = x * 0.3;"), Q6_10, {"x": 32767}) == [[9830]]
+
+
+def test_constants_are_added_and_multiplied_exactly() -> None:
+    """In q7.1 -0.75 is -0.5 as a word and 0.75 is 1."""
+    fmt = Format.parse("q7.1")
+    for text, word in (
+        ("x - (-0.75)", 6),
+        ("x + 0.75", 6),
+        ("x - 0.75", 3),
+        ("x + (-0.75)", 3),
+        ("x + 0.3 + 0.2", 5),
+        ("x + 100 - 99.5", 5),
+        ("x * 0.3 * 10", 12),
+        ("x * 0.01 * 100", 4),
+    ):
+        kernel = f"def f(float x) -> (y) {{ y() = {text.replace('x', 'x()')} }}"
+        for graph in (tabla(f"model_input x; y = {text};", fmt), tc(kernel, {}, fmt)):
+            assert results(graph, fmt, {"x": 4}) == [[word]], text
 
 
 @pytest.mark.parametrize("op", ["<", "<=", ">", ">=", "==", "!="])

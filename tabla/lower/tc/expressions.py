@@ -70,7 +70,7 @@ class Expressions(Words):
             case program.Unary(operator="-", operand=operand):
                 return negated(self.sum_of(operand))
             case program.Binary(operator="*", left=left, right=right):
-                return self._scaled(left, right) or self._scaled(right, left) or self._product(left, right)
+                return self._scaled(left, right) or self._scaled(right, left) or self._product(value)
             case program.Binary(operator="/", left=left, right=right) if (
                 not value.scalar.integral and (scaled := self._scaled(left, right, inverse=True))
             ):
@@ -182,13 +182,14 @@ class Expressions(Words):
             return None
         return times(self.sum_of(value), 1 / constant if inverse else constant, by.span, inverse=inverse)
 
-    def _product(self, left: Value, right: Value) -> Sum:
+    def _product(self, product: program.Binary) -> Sum:
+        left, right = product.left, product.right
         one, other = self.sum_of(left), self.sum_of(right)
         if not one or not other:
             return ()
         for terms, by in ((one, right), (other, left)):
             constant = self.constant(by)
-            if constant is not None and not by.scalar.integral and self.builder.scales(constant, terms):
+            if constant is not None and not product.scalar.integral and self.builder.scales(constant, terms):
                 return times(terms, constant, by.span)
         sign = 1
         factors: list[Operand] = []
