@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from tabla.disk import cure, make_folder
 from tabla.report.folder import replaced_file
-from tabla.source import TablaError
+from tabla.source import TablaError, extra
 from tabla.training.arrays import npz_bytes
 from tabla.training.split import Split
 
@@ -57,7 +57,7 @@ def _bundled(loader: str) -> tuple[Reals, Reals]:
         datasets = import_module("sklearn.datasets")
     except ImportError:
         raise TablaError(
-            "the real data sets come with scikit-learn, which is not installed", hint="pip install 'tabla[data]'"
+            "the real data sets come with scikit-learn, which is not installed", hint=extra("data")
         ) from None
     measured, target = getattr(datasets, loader)(return_X_y=True)
     order = np.random.default_rng(SEED).permutation(len(target))

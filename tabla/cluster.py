@@ -13,9 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from tabla._version import VERSION
-from tabla.source import TablaError
-
-EXTRA = "pip install 'tabla[explore]'"
+from tabla.source import TablaError, extra
 
 
 def identity() -> str:
@@ -32,7 +30,7 @@ def client_of(address: str, within: float) -> Iterator[Any]:
     try:
         import distributed
     except ImportError:
-        raise TablaError("the Python package distributed is not installed", hint=EXTRA) from None
+        raise TablaError("the Python package distributed is not installed", hint=extra("explore")) from None
     try:
         make: Any = distributed.Client
         client = make(address, timeout=within, set_as_default=False)

@@ -209,6 +209,14 @@ class TablaError(Exception):
         return "\n".join(["\n".join(lines), *(str(fault) for fault in self.more)])
 
 
+def extra(name: str) -> str:
+    """Return the cure for a package that is missing: the command that installs the extra `name` of setup.cfg.
+
+    The command works in a clone. The package index knows another project as ``tabla``, so no cure installs that name.
+    """
+    return f"pip install '.[{name}]' in a clone of tabla"
+
+
 class TablaValueError(TablaError, ValueError):
     """A parameter of a Python function, or an option of the command line, with a value that it cannot have."""
 

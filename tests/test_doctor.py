@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import re
 import shutil
 import sys
+from configparser import ConfigParser
 from importlib import metadata
 from pathlib import Path
 
@@ -79,10 +82,58 @@ def test_what_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: 
 
 def test_every_extra_of_the_package_is_known() -> None:
     """Each package of the extras is in the table, with an extra that has it."""
-    extras = {extra for _, _, extra in doctor._PACKAGES if "[" in extra}
-    for requirement in metadata.requires("tabla") or ():
-        name, _, marker = requirement.partition(";")
-        extra = marker.split("==")[-1].strip(" '\"") if "extra" in marker else ""
-        package = name.strip().split(">")[0].split("<")[0]
-        if f"tabla[{extra}]" in extras:
-            assert package in [known for known, _, _ in doctor._PACKAGES], requirement
+    setup = ConfigParser()
+    setup.read(Path(__file__).resolve().parent.parent / "setup.cfg")
+    extras = {extra for _, _, extra in doctor._PACKAGES if extra}
+    assert len(extras) >= 6
+    for extra in extras:
+        for requirement in setup["options.extras_require"][extra].split():
+            package = re.split("[<>=[]", requirement)[0]
+            if package:
+                assert package in [known for known, _, _ in doctor._PACKAGES], requirement
+
+
+def installed(folder: Path, name: str, summary: str, script: str) -> None:
+    """Write what pip writes about a distribution that it has installed in `folder`."""
+    about = folder / f"{name}-0.0.1.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 0.0.1\nSummary: {summary}\n")
+    if script:
+        (about / "entry_points.txt").write_text(f"[console_scripts]\ntabla = {script}\n")
+
+
+@pytest.mark.parametrize(
+    ("summary", "script", "said"),
+    [
+        ("Generate LaTeX tables with Python", "", "is another project: Generate LaTeX tables with Python;"),
+        ("From the gradient", "tabla.__main__:main", "is an older one of this project;"),
+    ],
+)
+def test_a_distribution_that_has_our_name(
+    summary: str,
+    script: str,
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The package index has another project as tabla. Its files have the names of ours, so doctor names it."""
+
+    def distribution(name: str) -> metadata.Distribution:
+        for found in metadata.distributions(name=name, path=[str(tmp_path)]):
+            return found
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(metadata, "distribution", distribution)
+    installed(tmp_path, "tabla_fpga", "From the gradient", "tabla.__main__:main")
+    assert doctor.in_the_way() is None
+    installed(tmp_path, "tabla", summary, script)
+    found = doctor.in_the_way()
+    assert found is not None and found.ours == bool(script)
+    monkeypatch.setattr(doctor, "tools", tuple)
+    monkeypatch.setattr(doctor, "engines", tuple)
+    assert told(capsys)["in_the_way"] == dataclasses.asdict(found)
+    assert main(["doctor"]) == 0
+    text = capsys.readouterr().out
+    assert f"in the way: tabla 0.0.1 in {tmp_path} {said}" in text
+    assert "pip uninstall tabla, then install tabla-fpga again" in text

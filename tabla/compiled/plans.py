@@ -24,6 +24,7 @@ from tabla.ir.format import Format
 from tabla.ir.gathers import refuse
 from tabla.ir.graph import Gather, Graph
 from tabla.ir.memory import Element, Memory, stored_name
+from tabla.source import extra
 
 Words = NDArray[np.int64]
 Reals = NDArray[np.float64]
@@ -31,7 +32,7 @@ CALL = 0.1
 """Seconds that a call of machine code should take: no Ctrl-C is heard before the call returns."""
 LONG = 2.0
 """Seconds of numpy from which on machine code is worth making."""
-NO_NUMBA = "numpy evaluates this program, because numba is not installed: pip install 'tabla[compiled]' brings it"
+NO_NUMBA = f"numpy evaluates this program, because numba is not installed; to install it, {extra('compiled')}"
 Model = TypeVar("Model", contravariant=True)
 Result = TypeVar("Result", covariant=True)
 

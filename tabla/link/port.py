@@ -7,7 +7,7 @@ import errno
 import os
 from typing import Any
 
-from tabla.source import TablaError
+from tabla.source import TablaError, extra
 
 _PART = 1024
 """The number of bytes that are written at once. Even a slow line takes them long before a board counts as gone."""
@@ -26,7 +26,7 @@ def _pyserial() -> Any:
         import serial
     except ImportError:
         raise TablaError(
-            "a serial line needs the package pyserial, which is not installed", hint="pip install tabla[serial]"
+            "a serial line needs the package pyserial, which is not installed", hint=extra("serial")
         ) from None
     return serial
 

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from tabla.processes import run
-from tabla.source import TablaError
+from tabla.source import TablaError, extra
 
 
 def require(module: str, package: str) -> None:
@@ -15,7 +15,7 @@ def require(module: str, package: str) -> None:
     if find_spec(module) is None:
         raise TablaError(
             f"the Python package {package} is not installed",
-            hint=f"pip install {package}, or all that synthesis needs: pip install tabla[synth]",
+            hint=f"pip install {package}, or all that synthesis needs: {extra('synth')}",
         )
 
 

@@ -104,7 +104,7 @@ def test_without_pyserial_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setitem(sys.modules, "serial", None)
     with pytest.raises(TablaError, match="pyserial") as fault:
         SerialPort("/dev/ttyS0", BAUD)
-    assert fault.value.hint == "pip install tabla[serial]"
+    assert fault.value.hint == "pip install '.[serial]' in a clone of tabla"
 
 
 def test_a_silent_board(line: tuple[int, str], monkeypatch: pytest.MonkeyPatch) -> None:

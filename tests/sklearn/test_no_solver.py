@@ -69,4 +69,4 @@ def test_without_scikit_learn_the_import_names_the_cure() -> None:
     ended = subprocess.run(
         [sys.executable, "-c", script], cwd=Path(__file__).parents[2], capture_output=True, text=True, check=True
     )
-    assert ended.stdout.endswith("pip install 'tabla[sklearn]'\n")
+    assert ended.stdout.endswith("pip install '.[sklearn]' in a clone of tabla\n")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tabla.lang.onnx.model import DEFAULT, MACHINE_LEARNING, Attribute, Given, Model, Node
 from tabla.lang.tile.program import Kind
-from tabla.source import TablaError, refuse_pipe
+from tabla.source import TablaError, extra, refuse_pipe
 
 if TYPE_CHECKING:
     from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TypeProto
@@ -103,8 +103,8 @@ def _package() -> Any:
         import onnx.checker
         import onnx.external_data_helper
     except ImportError:
-        hint = "pip install 'tabla[onnx]'"
-        raise TablaError("models of ONNX are read by the package onnx, which is not installed", hint=hint) from None
+        message = "models of ONNX are read by the package onnx, which is not installed"
+        raise TablaError(message, hint=extra("onnx")) from None
     return onnx
 
 

