@@ -48,6 +48,12 @@ class Program(Protocol):
     def new(self, name: str, array: NDArray[Any]) -> Known:
         """Return an array that a node brings, under a name that no other value has."""
 
+    def learned_in(self, node: tile.Node) -> str | None:
+        """Return an initialiser that learns and that a tensor is made of, or None if it is made of none."""
+
+    def inputs_in(self, node: tile.Node) -> Mapping[str, Tensor]:
+        """Return the inputs of the model that a tensor is made of, by their names in ONNX."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Call:
@@ -153,16 +159,24 @@ class Call:
         return self.program.weights(known, known.array.shape if shape is None else shape, self.span)
 
     def known(self, at: int) -> Known:
-        """Return an operand that must be known before any sample."""
-        value = self.operand(at)
-        if isinstance(value, Tensor) and isinstance(value.node, tile.Input) and not value.batched:
-            self.refuse(f"it folds '{self.node.inputs[at]}', which therefore cannot learn", "leave it out of --train")
-        if not isinstance(value, Known):
-            self.refuse(
-                f"its operand '{self.node.inputs[at]}' is computed for each sample, and must be known before",
-                "make it an initialiser of the model",
-            )
-        return value
+        """Return an operand that must be known before any sample.
+
+        An input of the model, a result of samples, and what learns are a `TablaError`.
+        """
+        value, name = self.operand(at), self.node.inputs[at]
+        match value:
+            case Known():
+                return value
+            case Tensor(node=node):
+                inputs = self.program.inputs_in(node)
+                learned = None if inputs else self.program.learned_in(node)
+            case Labels():
+                inputs, learned = {}, None
+        if learned is not None:
+            made = f"which is made of '{learned}', " if learned != name else ""
+            self.refuse(f"it folds '{name}', {made}which therefore cannot learn", f"leave '{learned}' out of --train")
+        comes = "an input of the model" if name in inputs else "computed for each sample"
+        self.refuse(f"its operand '{name}' is {comes}, and must be known before", "make it an initialiser of the model")
 
     def integers(self, at: int) -> list[int] | None:
         """Return the integers of a known operand; None if it is left out."""
@@ -199,13 +213,29 @@ class Call:
 
     # Axes
 
+    def one_by_one(self, *values: Value, cure: str = "") -> str:
+        """Return the hint for an operator that would move, join or mix the samples of its operands.
+
+        Such a model is exact if the axis of the samples is taken for one of a sample, with the extent 1, which
+        ``--shape`` does. `cure` is what else the user may do.
+        """
+        options = {
+            f"--shape {name}={','.join(map(str, (1, *given.shape)))}"
+            for value in values
+            if isinstance(value, Tensor) and value.batched
+            for name, given in self.program.inputs_in(value.node).items()
+            if given.batched
+        }
+        whole = f"{' '.join(sorted(options))} takes that axis for one of a sample, of extent 1" if options else ""
+        return "; ".join(each for each in (cure or "samples are computed one by one", whole) if each)
+
     def axis(self, value: Tensor, axis: int) -> int:
         """Return an axis of ONNX's tensor as an axis of the node's. That of the samples is a `TablaError`."""
         if not -value.rank <= axis < value.rank:
             self.refuse(f"axis {axis} of a tensor of {value.rank} axes", f"use {-value.rank} to {value.rank - 1}")
         found = axis % value.rank - value.batched
         if found < 0:
-            self.refuse(f"axis {axis} is that of the samples", "samples are computed one by one")
+            self.refuse(f"axis {axis} is that of the samples", self.one_by_one(value))
         return found
 
     def axes(self, value: Tensor, given: Sequence[int]) -> list[int]:
@@ -255,7 +285,7 @@ class Call:
             if value.rank != rank:
                 self.refuse(
                     f"a tensor with an axis of samples and {value.rank} axes meets one of {rank}",
-                    "the axis of the samples must be the first one of the result",
+                    self.one_by_one(value, cure="the axis of the samples must be the first one of the result"),
                 )
             return value.node
         shape = value.array.shape if isinstance(value, Known) else value.shape

@@ -139,6 +139,18 @@ class Translator:
         self.names[found] = found
         return Known(name=found, array=array)
 
+    def learned_in(self, node: tile.Node) -> str | None:
+        """Return an initialiser that learns and that a tensor is made of, or None if it is made of none."""
+        made = _made_of(node)
+        found = (name for name in self.model.arrays if name in self.learned and self.held.get(self.names[name]) in made)
+        return next(found, None)
+
+    def inputs_in(self, node: tile.Node) -> dict[str, Tensor]:
+        """Return the inputs of the model that a tensor is made of, by their names in ONNX."""
+        made = _made_of(node)
+        values = {given.name: self.values[given.name] for given in self.model.inputs}
+        return {name: value for name, value in values.items() if isinstance(value, Tensor) and value.node in made}
+
     def weights(self, known: Known, shape: tile.Shape, span: Span | None) -> tile.Node:
         """Return a known array in a shape: as a model, or as a number if it has one element and does not learn."""
         array = known.array
@@ -246,6 +258,17 @@ class Translator:
                         pending += part.operands
 
 
+def _made_of(node: tile.Node) -> set[tile.Node]:
+    """Return a tensor, and all tensors that it is made of."""
+    made, pending = set[tile.Node](), [node]
+    while pending:
+        part = pending.pop()
+        if part not in made:
+            made.add(part)
+            pending += part.operands
+    return made
+
+
 def _spread(value: tile.Number, shape: tile.Shape, span: Span | None) -> tile.Node:
     return tile.Values(shape=shape, kind=value.kind, values=(value.value,), span=span)
 
@@ -257,7 +280,7 @@ def _operator(node: Node, given: Sequence[Value | None]) -> Operator:
     operands are all known is there, because it is computed when the model is read.
     """
     operator = OPERATORS.get((node.domain, node.operator))
-    known = bool(given) and all(isinstance(each, Known | None) for each in given)
+    known = any(isinstance(each, Known) for each in given) and all(isinstance(each, Known | None) for each in given)
     # An attribute that is None here is a graph, as that of If.
     if operator is None and known and node.domain == DEFAULT and all(v is not None for v in node.attributes.values()):
         return Operator(name=node.operator, domain=DEFAULT, function=_learns, attributes=dict(node.attributes))

@@ -9,13 +9,14 @@ import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper
+from onnx.reference import ReferenceEvaluator
 
 import tabla
 from tabla.driver import build
 from tabla.lang.onnx.names import distinct
 from tabla.options import Options
 from tests.lang.onnx.cases import FIGURES, IMAGE, MATRIX, SMALL, W64, conv, listed, one, pad, shaped
-from tests.lang.onnx.models import Case, close, drawn, node, read, refused
+from tests.lang.onnx.models import FORMAT, Case, close, drawn, node, read, refused
 
 REFUSED: dict[str, tuple[Case, str, str]] = {
     "an operator that is missing": (
@@ -27,7 +28,13 @@ REFUSED: dict[str, tuple[Case, str, str]] = {
     "a type of cast": (one("Cast", to=8), "a cast to the type 8", "real numbers"),
     "an exponent": (one("Pow", "x p", arrays={"p": np.float32(4)}), "its exponent is none that is there", "0.5, 1, 2"),
     "an exponent that is computed": (
-        one("Pow", "x z", of_shapes={"x": (6,), "z": (6,)}), "'z' is computed for each sample", "initialiser"
+        one("Pow", "x z", of_shapes={"x": (6,), "z": (6,)}), "'z' is an input of the model, and must be", "initialiser"
+    ),
+    "a shape that is computed": (
+        Case(nodes=[node("Relu", "x", "z"), node("Reshape", "x z", "y")]), "'z' is computed for each", "initialiser"
+    ),
+    "an extent that is an input": (
+        one("ConstantOfShape"), "'x' is an input of the model, and must be", "initialiser"
     ),
     "a product over samples": (
         one("MatMul", "w x", arrays={"w": W64}), "sum over the samples of 'x'", "one by one"
@@ -60,7 +67,7 @@ REFUSED: dict[str, tuple[Case, str, str]] = {
     "a mean of all samples": (one("ReduceMean", **SMALL), "reduces over the samples", "name the axes"),
     "a padding of samples": (pad(1, 0, 0, 0, 0, 0, 0, 0), "axis 0 is that of the samples", "one by one"),
     "a reflection that is too long": (pad(0, 0, 0, 5, 0, 0, 0, 0, mode="reflect"), "pads 5 and 0 for 5", "use 0 to 4"),
-    "rows that data choose": (one("Gather", "w x", arrays={"w": W64}), "'x' is computed for each sample", "make it an"),
+    "rows that data choose": (one("Gather", "w x", arrays={"w": W64}), "'x' is an input of the model", "make it an"),
     "some of the samples": (one("Gather", "x i", arrays=listed(i=[1])), "axis 0 is that of the samples", "one by"),
     "a row that is not there": (
         one("Gather", "x i", axis=1, arrays={"i": np.array(6)}), "index 6 of an axis of 6 elements", "use -6 to 5"
@@ -102,6 +109,55 @@ def test_a_fault_points_to_the_line_of_its_node() -> None:
         read(case.proto())
     assert (caught.value.file, caught.value.line, caught.value.column) == ("model.onnx", 2, 1)
     assert "2 | y = Selu(h)" in str(caught.value)
+
+
+def test_an_operand_that_is_an_input_of_the_model() -> None:
+    """A shape without an axis of samples had been told to be left out of --train, where nothing learnt."""
+    for operator in ("Reshape", "Squeeze", "Unsqueeze", "Clip"):
+        graph = helper.make_graph(
+            [helper.make_node(operator, ["x", "s"], ["y"])],
+            "g",
+            [
+                helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", 6]),
+                helper.make_tensor_value_info("s", TensorProto.INT64, [3]),
+            ],
+            [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+        )
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+        with pytest.raises(tabla.TablaError) as caught:
+            tabla.from_onnx(model)
+        assert caught.value.message == f"{operator}: its operand 's' is an input of the model, and must be known before"
+        assert caught.value.hint == "make it an initialiser of the model"
+
+
+MOVED: dict[str, Case] = {
+    "a transposition": one("Transpose", perm=[1, 0, 2], **MATRIX),
+    "a transposed product": one("Gemm", "x w", arrays={"w": drawn(1, 4)}, transA=1),
+    "a product over samples": one("MatMul", "w x", arrays={"w": drawn(4, 1)}),
+    "a product behind another axis": one("MatMul", "x w", arrays={"w": drawn(2, 6, 4)}),
+    "a row of samples": one("Concat", "x x", axis=0),
+    "a reduction": one("ReduceMean", **SMALL),
+    "a shape": shaped("Reshape", 2, -1),
+    "a new axis": one("Unsqueeze", "x a", arrays=listed(a=[0])),
+    "a flat sample": one("Flatten", axis=0, **MATRIX),
+    "the rank of another": one("Add", "x b", arrays={"b": drawn(2, 1, 6)}),
+    "a sum of two inputs": Case(
+        nodes=[node("Add", "x z", "s"), node("Transpose", "s", "y")], shapes={"x": (6,), "z": (6,)}
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MOVED)
+def test_a_moved_axis_of_samples_names_the_shape_with_which_the_model_is_exact(name: str) -> None:
+    case = MOVED[name]
+    whole = {each: (1, *shape) for each, shape in case.shapes.items()}
+    options = " ".join(f"--shape {each}={','.join(map(str, shape))}" for each, shape in whole.items())
+    refused(case, "sample", f"; {options} takes that axis for one of a sample, of extent 1$")
+    build = read(case.proto(), shapes=whole, format=FORMAT, effort=0)
+    inputs = {each: drawn(*shape) for each, shape in whole.items()}
+    results: Any = ReferenceEvaluator(case.proto()).run(None, inputs)
+    expected = np.asarray(results[0])
+    close(build.evaluate(inputs)["y"].reshape(expected.shape), expected)
 
 
 def _given(shape: list[Any], kind: int = TensorProto.FLOAT) -> onnx.ModelProto:

@@ -16,7 +16,7 @@ from sklearn.neural_network import MLPClassifier
 
 import tabla
 from tabla.cli import main
-from tests.lang.onnx.cases import COEFFICIENTS, FIGURES, classifier
+from tests.lang.onnx.cases import COEFFICIENTS, FIGURES, IMAGE, classifier
 from tests.lang.onnx.models import ML, Case, drawn, node, read
 
 Reals = NDArray[np.float64]
@@ -244,6 +244,11 @@ FROZEN: dict[str, tuple[Case, str, str]] = {
             arrays={"s": np.array([0, 2, 3]), "w": drawn(3)},
         ),
         "s", "it folds 's', which",
+    ),
+    "a view of figures": (
+        Case(nodes=[node("Abs", "s", "t"), node("BatchNormalization", "x t b m v", "y")], arrays=FIGURES,
+             shapes=IMAGE["of_shapes"]),
+        "s", "it folds 't', which is made of 's', which therefore cannot learn",
     ),
     "an array that nothing reads": (
         Case(nodes=[node("Mul", "x w", "y")], arrays={"w": drawn(6), "u": drawn(6)}), "u", "no result of the model",

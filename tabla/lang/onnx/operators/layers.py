@@ -19,7 +19,7 @@ def _gemm(call: Call) -> Results:
     if left.rank != 2:
         left = call.sample(0, 2)
     if left.batched and call.integer("transA"):
-        call.refuse("transA exchanges the axis of the samples", "samples are computed one by one")
+        call.refuse("transA exchanges the axis of the samples", call.one_by_one(left))
     right = call.tensor(1)
     if right.batched or right.rank != 2:
         call.refuse(f"its operand '{call.node.inputs[1]}' is no matrix without samples", "use MatMul")
@@ -72,13 +72,14 @@ def _matmul(call: Call) -> Results:
     for at, value in ((0, left), (1, right)):
         inner = 2 if at else 1
         if value.batched and len(value.shape) < inner:
-            call.refuse(f"it would sum over the samples of '{call.node.inputs[at]}'", "samples are computed one by one")
+            call.refuse(f"it would sum over the samples of '{call.node.inputs[at]}'", call.one_by_one(value))
         if not value.rank:
             call.refuse(f"'{call.node.inputs[at]}' is a single value", "use Mul")
     batched = left.batched or right.batched
     # With fewer axes than the other operand, the samples of an operand would meet another axis of that one.
     if any(value.batched and value.rank != max(left.rank, right.rank) for value in (left, right)):
-        call.refuse("the axis of the samples is not the first one of the result", "samples come first")
+        hint = call.one_by_one(left, right, cure="samples come first")
+        call.refuse("the axis of the samples is not the first one of the result", hint)
     shapes = [_inner(call, value, batched, max(left.rank, right.rank)) for value in (left, right)]
     return Tensor(node=_matrix_product(call, (left.node, right.node), shapes), batched=batched)
 

@@ -14,7 +14,6 @@ from tabla.lang.tile.starts import Start, started
 from tabla.source import Span
 
 TABLE: Table = {}
-_ONE_BY_ONE = "samples are computed one by one"
 
 
 @operator(TABLE, "Reshape", allowzero=0)
@@ -37,7 +36,7 @@ def _reshaped(call: Call, value: Tensor, target: list[int]) -> Tensor:
     if not value.batched:
         return call.reshape(value, _filled(call, own, prod(value.shape)))
     if not own:
-        call.refuse("it leaves no axis of samples", _ONE_BY_ONE)
+        call.refuse("it leaves no axis of samples", call.one_by_one(value))
     first, *rest = own
     known = prod(extent for extent in rest if extent != -1)
     # An axis of samples stays in front if the others hold one sample: [-1, 12], [0, 3, 4] or [1, -1] of 12 elements.
@@ -46,7 +45,8 @@ def _reshaped(call: Call, value: Tensor, target: list[int]) -> Tensor:
     if first in (0, 1) and known == prod(value.shape):
         return call.reshape(value, tuple(rest))
     call.refuse(
-        f"{target} does not keep the samples of {list(value.shape)} apart", "keep them on the first axis: [0, -1]"
+        f"{target} does not keep the samples of {list(value.shape)} apart",
+        call.one_by_one(value, cure="keep them on the first axis: [0, -1]"),
     )
 
 
@@ -63,7 +63,7 @@ def _flatten(call: Call) -> Results:
     axis = call.integer("axis")
     axis += value.rank if axis < 0 else 0
     if value.batched and axis != 1:
-        call.refuse(f"axis={axis} joins samples and elements", f"use axis=1: {_ONE_BY_ONE}")
+        call.refuse(f"axis={axis} joins samples and elements", call.one_by_one(value, cure="use axis=1"))
     if value.batched:
         return call.reshape(value, (prod(value.shape),))
     return call.reshape(value, (prod(value.shape[:axis]), prod(value.shape[axis:])))
@@ -95,7 +95,7 @@ def _unsqueeze(call: Call) -> Results:
     rank = value.rank + len(given or ())
     places = call.places(given or (), rank, "a result")
     if value.batched and 0 in places:
-        call.refuse("a new axis in front of the samples", _ONE_BY_ONE)
+        call.refuse("a new axis in front of the samples", call.one_by_one(value))
     rest = iter(((1,) if value.batched else ()) + value.shape)
     shape = tuple(1 if at in places else next(rest) for at in range(rank))
     return call.reshape(value, shape[1:] if value.batched else shape)
@@ -109,7 +109,7 @@ def _transpose(call: Call) -> Results:
         call.refuse(f"perm={order} is no order of {value.rank} axes", f"name each of 0 to {value.rank - 1} once")
     if value.batched:
         if order[0]:
-            call.refuse("it moves the axis of the samples", _ONE_BY_ONE)
+            call.refuse("it moves the axis of the samples", call.one_by_one(value))
         order = [each - 1 for each in order[1:]]
     places = axes(len(order))
     node = contract(

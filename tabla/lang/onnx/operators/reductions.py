@@ -23,7 +23,8 @@ def _over(call: Call, value: Tensor, inputs_since: int) -> tuple[list[int], bool
         if call.attribute("noop_with_empty_axes"):
             return [], keep
         if value.batched:
-            call.refuse("it reduces over the samples, because it names no axes", "name the axes, from 1 on")
+            hint = call.one_by_one(value, cure="name the axes, from 1 on")
+            call.refuse("it reduces over the samples, because it names no axes", hint)
         return list(range(len(value.shape))), keep
     return call.axes(value, given), keep
 
