@@ -8,6 +8,16 @@ from tabla.lang.tabla.operators import FUNCTIONS, GROUP_FUNCTIONS
 
 _DECLARING = frozenset(KEYWORDS.values())
 _COMPARING = ("LESS", "GREATER", "ASSIGN", "NOT_EQUAL")
+_LOOP = (
+    "there is no '{}': an iterator is an index that takes every value of its range in turn; "
+    "declare it, and every statement that uses it is the loop: iterator i[0:3]; a[i] = 2 * b[i];"
+)
+OF_OTHER_LANGUAGES = {
+    "for": _LOOP.format("for"),
+    "while": "there is no 'while': the statements are computed once for each sample; an iterator runs over a range",
+    "if": "there is no 'if'; multiply by a comparison: y = (x < 3) * a + (x >= 3) * b;",
+}
+"""What stands for statements of other languages here, by the word with which they begin."""
 _STARTERS = "a declaration starts with model_input, model_output, model, gradient or iterator"
 
 
@@ -23,6 +33,8 @@ def cure(statement: list[Token], found: Token | None, kinds: frozenset[str]) -> 
         return f"'{before.value.text}' is a keyword; choose another name"
     if found is not None and kind in _DECLARING:
         return f"'{text}' is a keyword and cannot be a name"
+    if kind == "MINUS" and before is not None and before.type == "NAME" and "TIMES" not in kinds:
+        return "a name has letters, digits and '_', and no '-'; write '_' in its place"
     if not statement:
         return f"a statement starts with the name that it assigns; {_STARTERS}"
     if statement[0].type in _DECLARING and (hint := _of_declaration(statement[0].type, kind, kinds)):
@@ -53,6 +65,8 @@ def _of_statement(statement: list[Token], kind: str | None) -> str:
     """The cure where the left side of an assignment may end."""
     name = statement[0].value.text
     match kind:
+        case "NAME" | "LPAREN" if len(statement) == 1 and name in OF_OTHER_LANGUAGES:
+            return OF_OTHER_LANGUAGES[name]
         case "NAME":
             return f"there is no '{name}' to declare with; {_STARTERS}"
         case "ARROW":

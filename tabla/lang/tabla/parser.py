@@ -14,7 +14,7 @@ import ply.yacc as ply_yacc  # type: ignore[import-untyped]
 from tabla.lang.expectation import acceptable
 from tabla.lang.faults import Faults
 from tabla.lang.lexemes import Lexeme, Token
-from tabla.lang.tabla.cures import cure
+from tabla.lang.tabla.cures import OF_OTHER_LANGUAGES, cure
 from tabla.lang.tabla.expectation import describe
 from tabla.lang.tabla.lexer import KEYWORDS, read_tokens, tokens
 from tabla.lang.tabla.syntax import Assignment, Broken, Item, Reference, expressions_of
@@ -92,11 +92,24 @@ class _Reading:
         message = f"expected {describe(kinds)}, not {found}"
         self.faults.add(message, span, also=self._opened(kinds), hint=cure(self._statement(at), token, kinds))
         if token is not None:
+            self._skip_head(at)
             return None
         # PLY gives up at the end of the text; a closing semicolon lets it keep what it has read.
         self.cut_short = True
         self.parser.errok()
         return self._semicolon(span)
+
+    def _skip_head(self, at: int) -> None:
+        """Pass the parentheses behind ``for`` and its like, whose semicolons end no statement."""
+        statement = self._statement(at)
+        if len(statement) != 1 or statement[0].value.text not in OF_OTHER_LANGUAGES or self.tokens[at].type != "LPAREN":
+            return
+        depth = 0
+        for position in range(at, len(self.tokens)):
+            depth += {"LPAREN": 1, "RPAREN": -1}.get(self.tokens[position].type, 0)
+            if not depth:
+                self.position = position + 1
+                return
 
     def _strayed(self, at: int) -> bool:
         """Whether something that is no token stands before the token `at`, or in its place."""

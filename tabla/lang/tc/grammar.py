@@ -231,7 +231,7 @@ def p_expression_literal(p: Production) -> None:
 
 def p_expression_float(p: Production) -> None:
     """expression : FLOAT"""
-    p[0] = Literal(value=Fraction(p[1].text.rstrip("fF")), floating=True, span=p[1].span)
+    p[0] = Literal(value=Fraction(p[1].text), floating=True, span=p[1].span)
 
 
 def p_expression_name(p: Production) -> None:

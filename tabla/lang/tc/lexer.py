@@ -69,7 +69,8 @@ def t_REDUCE(t: Token) -> Token:
 
 
 def t_FLOAT(t: Token) -> Token:
-    r"(?:[0-9]+\.[0-9]*(?:[eE][+-]?[0-9]+)?[fF]?|(?<![\w)])\.[0-9]+(?:[eE][+-]?[0-9]+)?[fF]?|[0-9]+[eE][+-]?[0-9]+)(?!\w)"
+    r"(?:[0-9]+\.[0-9]*(?:[eE][+-]?[0-9]+)?|(?<![\w)])\.[0-9]+(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+)[fFlL]?(?!\w)"
+    t.value = t.value.rstrip("fFlL")
     if is_too_long(t.value):
         t.lexer.faults.add(f"the number '{shortened(t.value)}' is too long", span_of(t), hint="no type can hold it")
         t.value = "1.0"
@@ -77,10 +78,31 @@ def t_FLOAT(t: Token) -> Token:
 
 
 def t_INTEGER(t: Token) -> Token:
-    r"(?:0[xX][0-9a-fA-F]+|[0-9]+)(?!\w)"
+    r"(?:0[xX][0-9a-fA-F]+|[0-9]+)(?:[lL]|ll|LL)?(?!\w)"
+    # A word is as wide as the format says, so a long number is the number.
+    t.value = t.value.rstrip("lL")
     if len(t.value) > MOST_DIGITS:
         t.lexer.faults.add(f"the number '{shortened(t.value)}' is too long", span_of(t), hint="no type can hold it")
         t.value = "1"
+    elif t.value[0] == "0" and t.value[1:2].isdigit() and t.value.strip("0"):
+        t.lexer.faults.add(f"'{t.value}' begins with a 0, which makes it octal in C", span_of(t), hint=_octal(t.value))
+        t.value = "1"
+    return t
+
+
+def _octal(text: str) -> str:
+    """Return what to write instead of a number with a leading 0, which some read as octal and others as decimal."""
+    plain = text.lstrip("0")
+    if set(plain) & set("89"):
+        return f"write {plain}"
+    return f"write {int(plain, 8)} for what it is in C, or {plain}"
+
+
+def t_UNSIGNED(t: Token) -> Token:
+    r"(?:0[xX][0-9a-fA-F]+|[0-9]+)(?:[uU](?:[lL]|ll|LL)?|(?:[lL]|ll|LL)[uU])(?!\w)"
+    message = f"'{shortened(t.value)}' is unsigned, and constants here have a sign"
+    t.lexer.faults.add(message, span_of(t), hint=f"write {shortened(t.value.rstrip('uUlL'))}")
+    t.type, t.value = "INTEGER", "1"
     return t
 
 

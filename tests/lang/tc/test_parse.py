@@ -49,6 +49,8 @@ def shown(value: Value) -> str:
     ("written", "expected"),
     [
         ("A(i) + A(i) * s", "(A(i)+(A(i)*s))"),
+        ("A(i) * 3L - 0x1fLL + 00", "(((A(i)*3)-31)+0)"),
+        ("A(i) * 1.5L + 2e1f", "((A(i)*3/2)+20)"),
         ("A(i) - s - s", "((A(i)-s)-s)"),
         ("A(i) / s * s % s", "(((A(i)/s)*s)%s)"),
         ("-A(i) * s", "((-A(i))*s)"),
