@@ -3,6 +3,9 @@
 An entry is a folder of files. It is made whole beside its place and then renamed, so two processes never see half of
 one. A sum over its files says whether it is whole; what is not, is made anew. When all entries of a shelf are larger
 than its limit together, those that were not used for longest go.
+
+Entries are run as code. So a folder that another user may write is not used, which a `SharedCacheWarning` tells, and
+neither is such an entry.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ import shutil
 import sys
 import tempfile
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +26,34 @@ Made = TypeVar("Made")
 _SUM, _NEW, _OLD = "sum", ".new-", ".old-"
 ABANDONED = 3600.0
 """Seconds after which what is half made belongs to a process that was killed."""
+
+
+class SharedCacheWarning(UserWarning):
+    """The folder of the caches is one that another user may write, so nothing in it is used."""
+
+
+def shared(path: Path) -> str:
+    """Say why another user may write a file or a folder: whose it is, or its rights. It is "" if nobody else may.
+
+    Where a path leads to is what counts. OSError is that of the system. Windows has no such rights.
+    """
+    if os.name != "posix":
+        return ""
+    found = path.stat()
+    if found.st_uid not in (0, os.geteuid()):
+        return "it belongs to another user"
+    return "others may write it" if found.st_mode & 0o022 else ""
+
+
+def _private(where: Path) -> bool:
+    """Make a folder that others cannot enter, and return whether nobody else may write the one that is there."""
+    where.mkdir(parents=True, exist_ok=True, mode=0o700)
+    why = shared(where)
+    if why:
+        cure = f"chmod go-w '{where}'" if "may write" in why else "name a folder of your own with TABLA_CACHE"
+        message = f"the cache '{where}' is not used, because {why}, and what it holds is run: {cure}"
+        warnings.warn(message, SharedCacheWarning, stacklevel=2)
+    return not why
 
 
 def folder() -> Path | None:
@@ -70,8 +102,8 @@ class Shelf:
             if base is None or not keeps(kind):
                 return None
             where = base / kind
-            # The files are read as code, so nobody else may write them.
-            where.mkdir(parents=True, exist_ok=True, mode=0o700)
+            if not _private(base) or not _private(where):
+                return None
         except (OSError, RuntimeError):  # a folder that cannot be written, or no home
             return None
         return Shelf(where=where, largest=largest) if os.access(where, os.W_OK) else None
@@ -83,7 +115,8 @@ class Shelf:
         """
         entry = self.where / key
         try:
-            if (entry / _SUM).read_text(encoding="ascii") == _sum(entry):
+            owned = not any(shared(path) for path in (entry, *entry.rglob("*")))
+            if owned and (entry / _SUM).read_text(encoding="ascii") == _sum(entry):
                 os.utime(entry)
                 return reader(entry)
         except FileNotFoundError:
@@ -103,6 +136,8 @@ class Shelf:
         try:
             result = writer(made)
             (made / _SUM).write_text(_sum(made), encoding="ascii")
+            for path in made.rglob("*"):
+                path.chmod(path.stat().st_mode & ~0o022)
             try:
                 made.rename(self.where / key)
             except OSError:

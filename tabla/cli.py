@@ -10,12 +10,14 @@ import argparse
 import os
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
 from importlib import import_module
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from tabla._version import VERSION
+from tabla.caches import SharedCacheWarning
 from tabla.commands.console import Console
 from tabla.disk import cure
 from tabla.interrupts import Interrupted, handled, private_temporary_folder
@@ -112,6 +114,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return stop.status
 
 
+@contextmanager
+def _cache_warnings(console: Console) -> Iterator[None]:
+    """Show the warning about a cache that is not used as all warnings of commands are shown, once a command."""
+    with warnings.catch_warnings():
+        shown = warnings.showwarning
+
+        def show(message: Warning | str, category: type[Warning], *where: Any) -> None:
+            if issubclass(category, SharedCacheWarning):
+                console.remark(f"warning: {message}")
+            else:
+                shown(message, category, *where)
+
+        warnings.showwarning = show
+        warnings.simplefilter("default", SharedCacheWarning)
+        yield
+
+
 def _run(words: list[str], console: Console) -> int:
     """Run the command of `words` and return the exit status. An interrupt goes on to the caller."""
     try:
@@ -123,7 +142,7 @@ def _run(words: list[str], console: Console) -> int:
         from tabla.commands.outputs import check_outputs
 
         check_outputs(parsed)
-        with listening(console.work):
+        with listening(console.work), _cache_warnings(console):
             status: int = parsed.run(parsed, console)
         console.clear()
         sys.stdout.flush()

@@ -28,7 +28,7 @@ settings.register_profile("explore", derandomize=False, **_CALM)
 settings.load_profile("explore" if os.environ.get("TABLA_EXPLORE") else "same")
 
 # Tests make every schedule anew, in the processes that they start, too. Machine code and programs of CXXRTL are kept.
-os.environ.setdefault("TABLA_CACHE_KINDS", "compiled")
+os.environ.setdefault("TABLA_CACHE_KINDS", "compiled,simulators")
 
 _GOLDEN = Path(__file__).parent / "golden"
 

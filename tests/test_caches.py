@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from tabla import caches
-from tabla.caches import Shelf
+from tabla.caches import SharedCacheWarning, Shelf
+from tabla.cli import main
 
 
 def shelf(folder: Path, largest: int = 1000) -> Shelf:
@@ -83,6 +84,78 @@ def test_a_writer_that_fails_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         shelf(tmp_path).add("a", fail)
     assert list(tmp_path.iterdir()) == []
+
+
+def other_user(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a folder be one of another user."""
+    if os.geteuid():
+        monkeypatch.setattr(os, "geteuid", lambda: path.stat().st_uid + 1)
+    else:
+        os.chown(path, 4242, -1)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no such rights")
+@pytest.mark.parametrize("inner", ["", "kind"])
+@pytest.mark.parametrize("why", ["group", "others", "owner"])
+def test_a_folder_that_others_may_write_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, inner: str, why: str
+) -> None:
+    monkeypatch.delenv("TABLA_CACHE_KINDS")
+    monkeypatch.setenv("TABLA_CACHE", str(tmp_path / "mine"))
+    first = Shelf.of("kind", 1000)
+    assert first is not None and first.add("a", write) == "text"
+    folder = tmp_path / "mine" / inner
+    match why:
+        case "group":
+            folder.chmod(0o770)
+        case "others":
+            folder.chmod(0o777)
+        case _:
+            other_user(folder, monkeypatch)
+    said = "it belongs to another user.*TABLA_CACHE$" if why == "owner" else r"others may write it.*: chmod go-w '.*'$"
+    with pytest.warns(SharedCacheWarning, match=said):
+        assert Shelf.of("kind", 1000) is None
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no such rights")
+@pytest.mark.parametrize("part", ["", "file", "sum"])
+def test_an_entry_that_others_may_write_is_made_anew(tmp_path: Path, part: str) -> None:
+    shelf(tmp_path).add("a", write)
+    (tmp_path / "a" / part).chmod(0o777)
+    assert shelf(tmp_path).read("a", read) is None
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no such rights")
+def test_what_is_made_is_private_whatever_the_mask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TABLA_CACHE_KINDS")
+    monkeypatch.setenv("TABLA_CACHE", str(tmp_path / "mine"))
+    before = os.umask(0)
+    try:
+        for _ in range(2):
+            found = Shelf.of("kind", 1000)
+            assert found is not None
+            found.add("a", write)
+            assert found.read("a", read) == "text"
+    finally:
+        os.umask(before)
+
+
+def test_a_command_says_that_the_cache_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The command works without, and says so once."""
+    monkeypatch.delenv("TABLA_CACHE_KINDS")
+    monkeypatch.setenv("TABLA_CACHE", str(tmp_path))
+    (tmp_path / "m.t").write_text("model_input x[2]; iterator i[0:2]; y = sum[i](x[i]);")
+    tmp_path.chmod(0o777)
+    for _ in range(2):
+        assert main(["gen", str(tmp_path / "m.t"), "--pes", "1", "-o", str(tmp_path / "out")]) == 0
+        said = capsys.readouterr().err
+        assert said.count(f"warning: the cache '{tmp_path}' is not used, because others may write it") == 1
+    assert not (tmp_path / "schedules").exists()
+    assert main(["doctor"]) == 0
+    assert "are not used, because others may write it" in capsys.readouterr().out
 
 
 def test_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

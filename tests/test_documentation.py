@@ -34,7 +34,7 @@ def run_page(
     monkeypatch.chdir(folder)
     monkeypatch.setattr("sys.argv", ["page"])
     # A schedule is kept from one block to the next, as it is for a reader.
-    monkeypatch.setenv("TABLA_CACHE_KINDS", "compiled,schedules")
+    monkeypatch.setenv("TABLA_CACHE_KINDS", "compiled,schedules,simulators")
     text = TEXTS[page]
     with own_modules(folder):
         ran = []

