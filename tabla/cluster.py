@@ -38,7 +38,7 @@ def client_of(address: str, within: float) -> Iterator[Any]:
         said = str(fault).partition("\n")[0] or type(fault).__name__
         raise TablaError(
             f"there is no Dask scheduler at '{address}': {said}",
-            hint="start one with 'dask scheduler', and name the address that it prints, such as tcp://host:8786",
+            hint="start one with 'dask scheduler --host 127.0.0.1', and name the address that it prints: tcp://127.0.0.1:8786",
         ) from None
     try:
         yield client

@@ -136,6 +136,17 @@ def test_faults_of_usage_have_status_2(folder: Path, words: tuple[str, ...]) -> 
     assert main(("gen", "layer.py:convolution", *words)) == 2
 
 
+def test_check_says_that_it_runs_the_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It says so before, and whatever the file does."""
+    Path("loud.py").write_text("import sys\nprint('the file', file=sys.stderr)\n" + LAYER)
+    words = ["check", "loud.py:convolution", "--shape", "I=8", "--shape", "K=3"]
+    assert main(words) == 0
+    told = "loud.py is a program of Python: it is run, with all your rights, to see what it builds\n"
+    assert capsys.readouterr().err == f"{told}the file\nloud.py:convolution: no errors\n"
+    assert main([*words, "-q"]) == 0
+    assert capsys.readouterr().err == "the file\n"
+
+
 def test_shapes_are_for_tile(folder: Path) -> None:
     Path("k.tc").write_text("def f(float(N) a) -> (b) { b(i) = a(i) }")
     with pytest.raises(tabla.TablaError, match="--shape is for Tile functions"):

@@ -16,9 +16,10 @@ from tabla.commands.arguments import (
 from tabla.commands.console import Console
 from tabla.commands.output import write_json
 from tabla.driver import build
+from tabla.notations import split
 from tabla.source import TablaError
 
-HELP = "report every fault of a program and write nothing"
+HELP = "report every fault of a program and write nothing; a program of Python is run for that, with all your rights"
 SCHEMA = "tabla-check-1"
 
 
@@ -43,7 +44,13 @@ def _records(fault: TablaError) -> list[dict[str, object]]:
 
 
 def run(arguments: Namespace, console: Console) -> int:
-    """Compile the program as far as its schedule, so that a program too large for the array is reported, too."""
+    """Compile the program as far as its schedule, so that a program too large for the array is reported, too.
+
+    A program of Tile is Python. Whoever only checks it does not expect that it runs, so the command says so before.
+    """
+    path, _ = split(arguments.file)
+    if path.suffix == ".py":
+        console.remark(f"{path} is a program of Python: it is run, with all your rights, to see what it builds")
     try:
         made = build(arguments.file, build_options(arguments))
         made.check()
