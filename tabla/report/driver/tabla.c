@@ -2,8 +2,9 @@
  * tabla.c - the driver that tabla.h describes.
  *
  * Order of a command: clear DONE and the errors of STATUS, arm the receiver,
- * write COMMAND, send, wait until BUSY is 0, look at the errors, take what was
- * received. The order is that of docs/host-bus.md.
+ * enable the interrupt if there is a pause, write COMMAND, send, wait until BUSY
+ * is 0, put the interrupt back, look at the errors, take what was received. The
+ * order is that of docs/host-bus.md.
  */
 #include "tabla.h"
 
@@ -11,6 +12,7 @@
     (TABLA_STATUS_SHORT_MASK | TABLA_STATUS_LONG_MASK | TABLA_STATUS_KEEP_MASK | TABLA_STATUS_RANGE_MASK | \
      TABLA_STATUS_COUNT_ZERO_MASK | TABLA_STATUS_NOT_LOADED_MASK)
 #define EVENTS (TABLA_STATUS_OVERFLOW_MASK | TABLA_STATUS_DOMAIN_MASK)
+#define ENABLES (TABLA_CONTROL_IRQ_DONE_MASK | TABLA_CONTROL_IRQ_ERROR_MASK)
 
 enum command { LOAD = 0, RUN = 1, DUMP = 2, PROGRAM = 4 };
 
@@ -31,6 +33,43 @@ static void pause_between(struct tabla_device *device)
 {
     if (device->port.pause)
         device->port.pause(device->port.context);
+}
+
+/* Read which interrupts are enabled. */
+static int read_enables(struct tabla_device *device, uint32_t *enables)
+{
+    const int code = read_register(device, TABLA_CONTROL_OFFSET, enables);
+    *enables &= ENABLES;
+    return code;
+}
+
+/* Write the bits `asked` of CONTROL, and leave the interrupts as they are. */
+static int control(struct tabla_device *device, uint32_t asked)
+{
+    uint32_t enables = 0;
+    const int code = read_enables(device, &enables);
+    return code ? code : write_register(device, TABLA_CONTROL_OFFSET, enables | asked);
+}
+
+/* Enable the interrupt of DONE for a pause that waits for it; *before are the
+ * interrupts to put back. IRQ_ERROR would rise before the end of a command, and
+ * every pause would return at once from then on. */
+static int begin_waiting(struct tabla_device *device, uint32_t *before)
+{
+    int code = TABLA_OK;
+    if (device->port.pause)
+        code = read_enables(device, before);
+    if (!code && device->port.pause)
+        code = write_register(device, TABLA_CONTROL_OFFSET, *before | TABLA_CONTROL_IRQ_DONE_MASK);
+    return code;
+}
+
+/* Put the interrupts back after a command that has ended with `code`, which is returned unless it was TABLA_OK and this
+ * fails. */
+static int end_waiting(struct tabla_device *device, uint32_t before, int code)
+{
+    const int put = device->port.pause ? write_register(device, TABLA_CONTROL_OFFSET, before) : TABLA_OK;
+    return code ? code : put;
 }
 
 /* A device that has gone reads as ones or zeros, so its STATUS means nothing. */
@@ -191,15 +230,11 @@ static int code_of(uint32_t status)
     return status & TABLA_STATUS_COUNT_ZERO_MASK ? TABLA_BAD_ARGUMENT : TABLA_OK;
 }
 
-/* Carry out a command: send `sent` bytes of the one buffer, and receive at most
- * `room` bytes into the other one; *received are those that came. */
-static int carry_out(struct tabla_device *device, enum command command, uint32_t units, size_t sent, size_t room,
-                     size_t *received)
+/* Look whether the device can take a command, and write all registers but COMMAND. */
+static int prepare(struct tabla_device *device, enum command command, uint32_t units)
 {
-    const struct tabla_port *port = &device->port;
     uint32_t status = 0;
     int code = check_presence(device);
-    *received = 0;
     if (!code)
         code = read_register(device, TABLA_STATUS_OFFSET, &status);
     if (!code && (status & TABLA_STATUS_BUSY_MASK))
@@ -214,17 +249,38 @@ static int carry_out(struct tabla_device *device, enum command command, uint32_t
         code = write_register(device, TABLA_COUNT_OFFSET, units);
     if (!code && command == RUN)
         code = write_register(device, TABLA_RESULT_UNITS_OFFSET, 0);
-    if (!code && room && port->receive(port->context, device->receive_buffer, room, NULL))
-        code = TABLA_NOT_RECEIVED;
-    if (!code)
-        code = write_register(device, TABLA_COMMAND_OFFSET, (uint32_t)command);
+    return code;
+}
+
+/* Write COMMAND, send the packet of so many bytes, and wait for the end. */
+static int command_and_send(struct tabla_device *device, enum command command, uint32_t units, size_t sent)
+{
+    const struct tabla_port *port = &device->port;
+    int code = write_register(device, TABLA_COMMAND_OFFSET, (uint32_t)command);
     if (!code && sent && port->send(port->context, device->send_buffer, sent)) {
         code = cause(device, command, units);
         /* A device that wants words has not been given them. */
         return code == TABLA_WANTS_ROOM || code == TABLA_NO_ANSWER || code == TABLA_WAS_RESET ? code : TABLA_NOT_SENT;
     }
+    return code ? code : wait_for_end(device, command, units);
+}
+
+/* Carry out a command: send `sent` bytes of the one buffer, and receive at most
+ * `room` bytes into the other one; *received are those that came. */
+static int carry_out(struct tabla_device *device, enum command command, uint32_t units, size_t sent, size_t room,
+                     size_t *received)
+{
+    const struct tabla_port *port = &device->port;
+    uint32_t status = 0, before = 0;
+    int code = prepare(device, command, units);
+    *received = 0;
+    if (!code && room && port->receive(port->context, device->receive_buffer, room, NULL))
+        code = TABLA_NOT_RECEIVED;
     if (!code)
-        code = wait_for_end(device, command, units);
+        code = begin_waiting(device, &before);
+    if (code)
+        return code;
+    code = end_waiting(device, before, command_and_send(device, command, units, sent));
     if (code)
         return code;
     if (room && port->receive(port->context, device->receive_buffer, room, received))
@@ -252,15 +308,55 @@ static int greet(struct tabla_device *device, uint32_t *version)
     return TABLA_OK;
 }
 
-/* Reset the array, and wait until it rests. */
+/* Wait until BUSY is 0. *rests says whether it became so. */
+static int wait_for_rest(struct tabla_device *device, int *rests)
+{
+    uint32_t status = 0;
+    int code = TABLA_OK;
+    *rests = 0;
+    for (uint32_t look = 0; !code && !*rests && look < device->patience; look++) {
+        code = read_register(device, TABLA_STATUS_OFFSET, &status);
+        *rests = !code && !(status & TABLA_STATUS_BUSY_MASK);
+        if (!code && !*rests)
+            pause_between(device);
+    }
+    return code;
+}
+
+/* Take the end of a packet that the device has begun to send, for which nobody has armed a receiver. */
+static int take_end(struct tabla_device *device, int *rests)
+{
+    const struct tabla_port *port = &device->port;
+    const uint32_t beat = device->program->beat_bytes;
+    const size_t room = device->receive_bytes / beat * beat;
+    size_t received;
+    if (!room)
+        return TABLA_SMALL_BUFFER;
+    if (port->receive(port->context, device->receive_buffer, room, NULL))
+        return TABLA_NOT_RECEIVED;
+    const int code = wait_for_rest(device, rests);
+    if (code || !*rests)
+        return code;
+    return port->receive(port->context, device->receive_buffer, room, &received) ? TABLA_NOT_RECEIVED : TABLA_OK;
+}
+
+/* Reset the array, and wait until it rests. RESET swallows a packet that has begun to its TLAST. If TLAST does not
+ * come, because the DMA that was sending has been reset, too, ABORT ends the swallowing. */
 static int reset_array(struct tabla_device *device)
 {
-    uint32_t status = TABLA_STATUS_BUSY_MASK;
-    int code = write_register(device, TABLA_CONTROL_OFFSET, TABLA_CONTROL_RESET_MASK);
-    for (uint32_t look = 0; !code && (status & TABLA_STATUS_BUSY_MASK); look++) {
-        code = look < device->patience ? read_register(device, TABLA_STATUS_OFFSET, &status) : TABLA_OPEN_PACKET;
-        pause_between(device);
+    int rests = 0;
+    int code = control(device, TABLA_CONTROL_RESET_MASK);
+    if (!code)
+        code = wait_for_rest(device, &rests);
+    if (!code && !rests) {
+        code = control(device, TABLA_CONTROL_ABORT_MASK);
+        if (!code)
+            code = wait_for_rest(device, &rests);
     }
+    if (!code && !rests)
+        code = take_end(device, &rests);
+    if (!code && !rests)
+        code = TABLA_STUCK;
     return code ? code : write_register(device, TABLA_STATUS_OFFSET, TABLA_STATUS_DONE_MASK | ERRORS | EVENTS);
 }
 
@@ -278,17 +374,22 @@ int tabla_reset(struct tabla_device *device)
 /* Write the words of an image after its command, and look what has become of it. */
 static int send_image(struct tabla_device *device, const struct tabla_image *image)
 {
-    uint32_t status = 0;
-    int code = write_register(device, TABLA_COMMAND_OFFSET, PROGRAM);
+    uint32_t status = 0, before = 0;
+    int code = begin_waiting(device, &before);
+    if (code)
+        return code;
+    code = write_register(device, TABLA_COMMAND_OFFSET, PROGRAM);
     for (uint32_t at = 0; !code && at < image->words; at++)
         code = write_register(device, TABLA_PROGRAM_DATA_OFFSET, image->word[at]);
     for (uint32_t look = 0; !code && !(status & TABLA_STATUS_DONE_MASK); look++) {
         code = look < device->patience ? read_register(device, TABLA_STATUS_OFFSET, &status) : TABLA_NO_IMAGE;
-        pause_between(device);
+        if (!code && !(status & TABLA_STATUS_DONE_MASK))
+            pause_between(device);
     }
+    code = end_waiting(device, before, code);
     if (code) {
         /* The loader waits for words that never come, and no command can be given. */
-        write_register(device, TABLA_CONTROL_OFFSET, TABLA_CONTROL_ABORT_MASK);
+        control(device, TABLA_CONTROL_ABORT_MASK);
         return code;
     }
     code = read_register(device, TABLA_PROGRAM_STATUS_OFFSET, &status);

@@ -81,8 +81,13 @@ struct tabla_port {
      * wait until the packet has come, and say how many bytes it had. A DMA
      * that does not count them says `bytes`. */
     int (*receive)(void *context, void *data, size_t bytes, size_t *received);
-    /* Called between two looks at STATUS: sleep for a millisecond, say, or wait
-     * for the interrupt. May be NULL. */
+    /* Called between two looks at STATUS. May be NULL. It sleeps for a
+     * millisecond, say, or waits for the interrupt, but no longer than a few
+     * milliseconds: a reset, and a command that does not end, raise none. If it
+     * is not NULL the driver sets CONTROL.IRQ_DONE while a command is under way,
+     * and puts CONTROL back at its end; so `interrupt` is high from the end of a
+     * command to that moment. It is a level: its handler masks it, and `pause`
+     * unmasks it before it waits. */
     void (*pause)(void *context);
 };
 
@@ -165,7 +170,11 @@ int tabla_bring(struct tabla_device *device);
 
 /* Check ID, VERSION and FINGERPRINT, reset the array, wait until it rests. The
  * device has to be loaded afterwards. Packets that the platform has not sent
- * yet are to be cancelled before. */
+ * yet are to be cancelled before. The rest of a packet that is under way is
+ * swallowed to its TLAST. If that does not come within `patience`, as after the
+ * reset of a DMA, it is taken as lost. If the device then still has the end of a
+ * packet that nobody takes, a receiver is armed for it. The interrupts that are
+ * enabled in CONTROL stay so. */
 int tabla_reset(struct tabla_device *device);
 
 /* Load. models[i] has the words of tensor i of the program's `load`, see enum

@@ -125,6 +125,12 @@ void platform_close(void)
     delete top;
 }
 
+// The interrupt of a SoC without a processor leads nowhere.
+void platform_interrupt(struct tabla_port *) {}
+unsigned platform_woken(void) { return 0; }
+unsigned platform_missed(void) { return 0; }
+int platform_level(void) { return 0; }
+
 uint64_t platform_cycles(void) { return cycles; }
 
 double sc_time_stamp() { return 0; }

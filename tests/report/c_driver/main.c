@@ -3,6 +3,7 @@
  *   main train IN OUT   IN has int32: epochs, units, then the arrays of a load and of the samples. OUT gets those of the
  *                       dump after each epoch, then those of the results of the last epoch.
  *   main swapped IN OUT does so while the platform swaps the bytes of each container that it sends.
+ *   main woken IN OUT   does so with a pause that waits for the interrupt. OUT is as for `train`.
  *   main faults IN OUT  plays each fault, resets, and trains for an epoch; OUT is as above, with a dump for each.
  */
 #include <stdio.h>
@@ -75,6 +76,43 @@ static void play(const char *name, enum fault fault, int wanted, int at_load)
     epoch();
 }
 
+static uint32_t enables(void)
+{
+    uint32_t word = 0;
+    need("control", device.port.read32(device.port.context, TABLA_CONTROL_OFFSET, &word));
+    return word;
+}
+
+static void no_interrupt(const char *what)
+{
+    if (platform_level())
+        fail(what, 1);
+}
+
+/* Every command ends with the interrupt, which is low again behind it. What the host enables itself stays. */
+static void wake(void)
+{
+    const uint32_t both = TABLA_CONTROL_IRQ_DONE_MASK | TABLA_CONTROL_IRQ_ERROR_MASK;
+    need("reset", tabla_reset(&device));
+    const unsigned before = platform_missed();
+    need("load", tabla_load(&device, (const int32_t *const *)models));
+    no_interrupt("load");
+    for (uint32_t at = 0; at < epochs; at++) {
+        epoch();
+        no_interrupt("epoch");
+    }
+    printf("woken %u times, %u times not\n", platform_woken(), platform_missed() - before);
+    if (enables())
+        fail("interrupts of the driver", (int)enables());
+    need("control", device.port.write32(device.port.context, TABLA_CONTROL_OFFSET, both));
+    need("reset", tabla_reset(&device));
+    if (enables() != both)
+        fail("interrupts after a reset", (int)enables());
+    need("load", tabla_load(&device, (const int32_t *const *)models));
+    if (enables() != both || !platform_level())
+        fail("interrupts of the host", (int)enables());
+}
+
 static void values(void)
 {
     const int32_t end = (int32_t)1 << (PROGRAM.width - 1), before = inputs[0][units - 1];
@@ -127,6 +165,9 @@ static void faults(void)
     play("sender fails", SENDER_FAILS, TABLA_NOT_SENT, 0);
     play("nobody takes", NOBODY_TAKES, TABLA_WANTS_ROOM, 0);
     play("few received", FEW_RECEIVED, TABLA_SHORT_RECEIVED, 0);
+    play("sender is reset in a load", SENDER_RESET, TABLA_NOT_SENT, 1);
+    play("sender is reset", SENDER_RESET, TABLA_NOT_SENT, 0);
+    play("receiver is reset", RECEIVER_RESET, TABLA_WANTS_ROOM, 0);
     play("hard reset", HARD_RESET, TABLA_WAS_RESET, 0);
     play("gone", ALL_ONES, TABLA_NO_ANSWER, 0);
     play("goes away", GOES_AWAY, TABLA_NO_ANSWER, 0);
@@ -155,7 +196,10 @@ int main(int count, char **words)
     platform_open(&device.port);
     if (!strcmp(words[1], "faults"))
         faults();
-    else {
+    else if (!strcmp(words[1], "woken")) {
+        platform_interrupt(&device.port);
+        wake();
+    } else {
         struct tabla_state state;
         platform_fault(strcmp(words[1], "swapped") ? NO_FAULT : SWAPPED);
         need("reset", tabla_reset(&device));

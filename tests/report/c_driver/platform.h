@@ -23,6 +23,8 @@ enum fault {
     FEW_RECEIVED,   /* the receiver says that a beat less has come */
     GOES_AWAY,      /* the device reads as ones from the moment when it is sent to */
     HARD_RESET,     /* the device is reset when it has been sent half of its words */
+    SENDER_RESET,   /* the sender stops inside the packet, whose rest never comes */
+    RECEIVER_RESET, /* the receiver is not armed, and stays so */
     SWAPPED         /* the bytes of each container come in the other order */
 };
 
@@ -30,6 +32,12 @@ void platform_fault(enum fault fault);
 void platform_open(struct tabla_port *port);
 void platform_close(void);
 uint64_t platform_cycles(void);
+/* From now on a pause waits for the interrupt, and gives up after 5,000 cycles. */
+void platform_interrupt(struct tabla_port *port);
+/* The pauses that the interrupt has ended, and those that were given up. */
+unsigned platform_woken(void), platform_missed(void);
+/* The level of the interrupt. */
+int platform_level(void);
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,7 @@
 """A SoC of LiteX without a processor: main memory, the accelerator, and a bus master that the test drives.
 
-python soc.py BUILD NAME OUT writes OUT/soc.v and OUT/soc.h, with the addresses that LiteX has chosen.
+python soc.py BUILD NAME OUT [ORIGIN] writes OUT/soc.v and OUT/soc.h, with the addresses that LiteX has chosen. ORIGIN is
+that of the accelerator's registers.
 """
 
 import json
@@ -15,6 +16,7 @@ from litex.soc.interconnect import wishbone
 from migen import ClockDomain
 
 folder, name, out = Path(sys.argv[1]).resolve(), sys.argv[2], Path(sys.argv[3])
+origin = int(sys.argv[4], 0) if sys.argv[4:] else None
 sys.path.insert(0, str(folder))
 add_accelerator = __import__(f"{name}_litex").add_accelerator
 
@@ -32,7 +34,7 @@ class Soc(SoCMini):
         host = wishbone.Interface(data_width=32, address_width=32)
         self.bus.add_master("host", host)
         self.comb += host.connect_to_pads(platform.request("host"), mode="slave")
-        add_accelerator(self, "accelerator", origin=0x30000000)
+        add_accelerator(self, "accelerator", origin=origin)
 
 
 io = [("clock", 0, Pins(1)), ("reset", 0, Pins(1)), *wishbone.Interface(address_width=32).get_ios("host")]

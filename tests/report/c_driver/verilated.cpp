@@ -12,6 +12,7 @@ static uint64_t cycles;
 static std::vector<uint8_t> packet;
 static bool armed, arrived;
 static size_t room;
+static unsigned woken, missed;
 
 static const unsigned BEAT = BUS_BITS / 8;
 
@@ -20,7 +21,7 @@ template <typename Port> static uint8_t *bytes_of(Port &port) { return reinterpr
 static void cycle()
 {
     // Outputs are registers: what is offered before the edge is taken at the edge.
-    top->m_axis_tready = armed && fault != NOBODY_TAKES;
+    top->m_axis_tready = armed && fault != NOBODY_TAKES && fault != RECEIVER_RESET;
     top->aclk = 0;
     top->eval();
     if (top->m_axis_tvalid && top->m_axis_tready) {
@@ -136,6 +137,10 @@ static int send(void *, const void *data, size_t size)
             reset();
             break;
         }
+        if (fault == SENDER_RESET && beat == beats / 2) {
+            top->s_axis_tvalid = 0;
+            return 1;
+        }
     }
     top->s_axis_tvalid = 0;
     return 0;
@@ -167,6 +172,34 @@ static void pause_between(void *)
         cycle();
 }
 
+// Verilator takes `interrupt` for a word of C++, and gives the port another name.
+static bool level() { return top->__SYM__interrupt; }
+
+static void wait_for_interrupt(void *)
+{
+    for (int wait = 0; wait < 5000; wait++) {
+        if (level()) {
+            woken++;
+            return;
+        }
+        cycle();
+    }
+    missed++;
+}
+
+void platform_interrupt(struct tabla_port *port) { port->pause = wait_for_interrupt; }
+
+unsigned platform_woken(void) { return woken; }
+
+unsigned platform_missed(void) { return missed; }
+
+int platform_level(void)
+{
+    // The level follows the registers a cycle later.
+    cycle();
+    return level();
+}
+
 void platform_fault(enum fault wanted)
 {
     // A host that mends its platform also cancels what its DMA has not done yet, as a packet without an end.
@@ -181,7 +214,7 @@ void platform_fault(enum fault wanted)
         }
         top->s_axis_tvalid = 0;
     }
-    armed = wanted == NO_FAULT;
+    armed = wanted == NO_FAULT && fault != RECEIVER_RESET;
     fault = wanted;
 }
 
