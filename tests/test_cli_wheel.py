@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import configparser
 import importlib.util
 import os
+import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -66,3 +69,37 @@ def test_commands_work_far_from_the_checkout(installed: Path, tmp_path: Path) ->
     data = ("--data", "diabetes.npz", "--samples", "20", "--epochs", "1", "--engine", "model")
     assert "predicted = " in tabla(installed, tmp_path, "train", "linear.t", *data)
     assert "Pe16" in tabla(installed, tmp_path, "templates")
+
+
+IMPORTED = {"scikit-learn": "sklearn", "pyserial": "serial"}
+
+
+def modules_of(extras: list[str]) -> set[str]:
+    """The names by which the packages of these extras are imported."""
+    config = configparser.ConfigParser()
+    config.read(ROOT / "setup.cfg", encoding="utf-8")
+    lines = "\n".join(config["options.extras_require"][extra] for extra in extras).splitlines()
+    names = [re.split(r"[\[<>=]", line)[0] for line in lines if line and not line.startswith("#")]
+    return {IMPORTED.get(name, name.replace("-", "_")) for name in names}
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/index.md"])
+def test_the_first_session_needs_no_more_than_its_page_installs(page: str, installed: Path, tmp_path: Path) -> None:
+    """Packages of other extras are as if they were not there. The page also says how a virtual environment is made."""
+    pytest.importorskip("sklearn", reason="the data set comes with scikit-learn")
+    text = (ROOT / page).read_text(encoding="utf-8")
+    before, session = text.split("```console\n", 1)
+    assert "python3 -m venv" in before
+    named = re.findall(r"^ *pip install '\.\[(\w+)\]'", before, re.MULTILINE)
+    extras = [extra for extra in named if extra != "all"]
+    missing = modules_of(["all"]) - modules_of(extras)
+    assert "numba" in missing and "sklearn" not in missing
+    program = f"import sys; sys.modules.update(dict.fromkeys({sorted(missing)}))\n"
+    program += "from tabla.cli import main; sys.exit(main(sys.argv[1:]))"
+    commands = re.findall(r"^\$ tabla (.*)$", session.split("```")[0], re.MULTILINE)
+    assert commands[0].startswith("examples ") and len(commands) > 1
+    for command in commands:
+        words = [sys.executable, "-P", "-c", program, *shlex.split(command)]
+        environment = {**os.environ, "PYTHONPATH": str(installed)}
+        done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, f"$ tabla {command}\n{done.stderr}"

@@ -1,7 +1,7 @@
 """A SoC of LiteX without a processor: main memory, the accelerator, and a bus master that the test drives.
 
-python soc.py BUILD NAME OUT [ORIGIN] writes OUT/soc.v and OUT/soc.h, with the addresses that LiteX has chosen. ORIGIN is
-that of the accelerator's registers.
+python soc.py BUILD NAME OUT [ORIGIN] writes OUT/soc.v and OUT/soc.h, with the addresses that LiteX has chosen. ORIGIN
+is that of the accelerator's registers.
 """
 
 import json
