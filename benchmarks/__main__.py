@@ -1,7 +1,7 @@
 """The benchmarks of ``make bench``.
 
 python -m benchmarks [gen] [efforts] [engines] [evaluation] [learning] [minibatches] [kernels] [sizes] [records]
-    [exploration] [-o FOLDER]
+    [exploration] [cpu] [-o FOLDER]
 
 ``gen`` measures the time and the peak memory of ``tabla gen`` on each example. ``efforts`` measures its time, and the
 cycles of a sample, at each level of ``--effort``. ``engines`` measures the simulated cycles per second of each engine.
@@ -9,11 +9,12 @@ cycles of a sample, at each level of ``--effort``. ``engines`` measures the simu
 cycles of the published learning problems at full size, and ``minibatches`` those of steps of many samples. ``kernels``
 counts the cycles of Tensor Comprehensions and the use of the multipliers. ``sizes`` measures the time of ``tabla gen``
 against the number of features. ``records`` runs the TableGen front end on the intrinsics of LLVM.
-``exploration`` measures how long 200 points of ``tabla explore`` take on two cores. If no part is named, all parts run.
+``exploration`` measures how long 200 points of ``tabla explore`` take on two cores. ``cpu`` measures the problems of
+the README in C on one core of this machine. If no part is named, all parts run.
 
 FOLDER gets all figures as ``benchmarks.json``, the table of the learning problems as ``learning.txt``, ``learning.csv``
-and ``learning.md``, that of the steps as ``minibatches.md``, and the times of ``tabla gen`` as ``gen-time.svg`` and
-``gen-time.md``.
+and ``learning.md``, that of the steps as ``minibatches.md``, that of the processor as ``cpu.md``, and the times of
+``tabla gen`` as ``gen-time.svg`` and ``gen-time.md``.
 
 The exit status is 0 if the limits on the tool itself are kept: time, memory, simulated cycles and samples per
 second. A number of cycles that misses its aim is marked in the tables and does not change the exit status.
@@ -35,6 +36,9 @@ from typing import Any
 from tabla.examples.catalogue import EXAMPLES
 
 import tabla
+from benchmarks.cpu.measure import PES as CPU_PES
+from benchmarks.cpu.measure import bench_cpu, compiler, processor
+from benchmarks.cpu.measure import markdown as cpu_table
 from benchmarks.efforts import LEAST_EFFORT_SECONDS, bench_efforts
 from benchmarks.engines import LEAST_CYCLES, NAMES, bench_engines
 from benchmarks.evaluation import bench_evaluation
@@ -197,6 +201,22 @@ def exploration(_: Path | None) -> Part:
     return asdict(row), row.fine
 
 
+def cpu(folder: Path | None) -> Part:
+    """Print and write what a processor learns in a second. Nothing here has a limit."""
+    if compiler() is None:
+        print("\ncpu: gcc is missing", flush=True)
+        return [], True
+    print(f"\none core of {processor()}, {compiler()}")
+    print(f"C, samples/s        -O3 -march=native   with -ffast-math   cycles, latency on {CPU_PES} PEs")
+    rows = []
+    for row in bench_cpu():
+        rows.append(row)
+        print(f"{row.program:<18} {row.strict:>18,.0f} {row.fast:>18,.0f} {row.cycles:>8} {row.latency:>8}", flush=True)
+    if folder:
+        (folder / "cpu.md").write_text(cpu_table(rows), encoding="utf-8")
+    return {"processor": processor(), "compiler": compiler(), "rows": [asdict(row) for row in rows]}, True
+
+
 PARTS: Mapping[str, Callable[[Path | None], Part]] = {
     "gen": gen,
     "efforts": efforts,
@@ -208,6 +228,7 @@ PARTS: Mapping[str, Callable[[Path | None], Part]] = {
     "sizes": sizes,
     "records": records,
     "exploration": exploration,
+    "cpu": cpu,
 }
 
 

@@ -1,0 +1,1 @@
+"""The published learning problems on one core of a processor, in C."""
