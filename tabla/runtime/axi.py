@@ -359,16 +359,20 @@ class AxiTransport:
         return units
 
     def _reset(self) -> bool:
-        """Reset streams and accelerator. Return whether it came to rest; else it counts as gone."""
-        control, streams = self._control, self._streams
+        """Reset streams and accelerator. Return whether it came to rest; else it counts as gone.
+
+        RESET swallows the packet that is under way to its TLAST. After the reset of a DMA inside a packet TLAST does
+        not come, and ABORT ends the swallowing.
+        """
+        control, streams, busy = self._control, self._streams, True
         try:
             streams.reset()
             # The accelerator ends a packet that it has begun, and somebody has to take its end.
             streams.arm(streams.most_received)
-            control.write("CONTROL", control.mask("CONTROL", "RESET"))
-            end = time.monotonic() + self._seconds / 4
-            while (busy := control.read("STATUS") & control.mask("STATUS", "BUSY")) and time.monotonic() < end:
-                time.sleep(_PAUSE)
+            for way in ("RESET", "ABORT"):
+                if busy:
+                    control.write("CONTROL", control.mask("CONTROL", way))
+                    busy = self._stays_busy()
             streams.reset()
         except (DeviceFault, OSError) as fault:
             self._dead = f"the accelerator could not be reset: {getattr(fault, 'message', fault)}"
@@ -376,6 +380,16 @@ class AxiTransport:
         if busy and self._gone() is None:
             self._dead = "the accelerator did not come to rest after a reset"
         return not busy
+
+    def _stays_busy(self) -> bool:
+        """Wait until BUSY is 0. Return whether it never was."""
+        end = time.monotonic() + self._seconds / 4
+        while (busy := self._status_bit("BUSY")) and time.monotonic() < end:
+            time.sleep(_PAUSE)
+        return busy
+
+    def _status_bit(self, name: str) -> bool:
+        return bool(self._control.read("STATUS") & self._control.mask("STATUS", name))
 
 
 _KINDS = ("load", "sample", "result", "dump")

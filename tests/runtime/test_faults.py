@@ -280,6 +280,18 @@ def test_a_host_that_comes_after_another(case: Cases) -> None:
         hold(third, made)
 
 
+def test_a_host_that_comes_after_one_that_died_inside_a_packet(case: Cases) -> None:
+    """The reset of the DMA cuts the packet off, so the wrapper waits for its TLAST until ABORT."""
+    made = case("wide")
+    accelerator, wrapper, dma = opened(made)
+    accelerator.close()
+    wrapper.write({n: o for o, n in wrapper.names.items()}["COMMAND"], 0)
+    wrapper.torn = True
+    with connect(made.folder, Board(registers=wrapper, dma=dma, buffer=dma.memory)) as second:
+        assert wrapper.log[-2:] == ["RESET", "ABORT"]
+        hold(second, made)
+
+
 @pytest.mark.parametrize("name", ["wide", "narrow"])
 def test_a_device_that_another_host_uses(name: str, case: Cases) -> None:
     """Its command goes on, and the samples of the run before are not claimed for the one that never began."""

@@ -45,8 +45,9 @@ class WrapperModel:
     """Registers and packets of the wrapper of an image; `manifest` is that of its folder.
 
     `work` is the number of accesses to registers that a command takes beside its packets. Faults: with `stuck` no
-    command ends; with `deaf` no packet is taken; with `mute` no packet that comes out ever ends; with
-    `ghost` every register reads as that word; with `spoil` the bytes of every packet that comes out are changed by it.
+    command ends; with `torn` the packet that is under way at a RESET has no end; with `deaf` no packet is taken; with
+    `mute` no packet that comes out ever ends; with `ghost` every register reads as that word; with `spoil` the bytes of
+    every packet that comes out are changed by it.
     """
 
     def __init__(self, image: Image, manifest: dict[str, Any], work: int = 3) -> None:
@@ -67,7 +68,7 @@ class WrapperModel:
         self.out: list[bytes] = []
         self.log: list[str] = []
         self.base = (0, 0, 0)
-        self.stuck = self.deaf = self.mute = False
+        self.stuck = self.deaf = self.mute = self.torn = False
         self.ghost: int | None = None
         self.spoil: Callable[[bytes], bytes] = lambda data: data
 
@@ -115,10 +116,13 @@ class WrapperModel:
                 self.values["STATUS"] = self.values["STATUS"] & ~LOADED | BUSY
                 # An open packet is ended by one last beat, which somebody has to take.
                 self.out = [bytes(self.beat)] if self.out else []
-                self.command, self.offered, self.stuck, self.ends = RESETTING, None, False, 0
+                self.command, self.offered, self.stuck = RESETTING, None, False
+                self.ends = None if self.torn else 0
             case "CONTROL" if word & ABORT:
                 self.log.append("ABORT")
-                if self.command >= 0 and not self.stuck and self.ends is None:
+                if self.command == RESETTING:
+                    self.torn, self.ends = False, 0
+                elif self.command >= 0 and not self.stuck and self.ends is None:
                     self.units, self.offered = self.units if self.command == RUN else [], None
                     self._end()
             case "CONTROL":
@@ -159,7 +163,7 @@ class WrapperModel:
                 self.values["STATUS"] = self.values["STATUS"] & ~BUSY | self.ends
                 self.command, self.ends = -1, None
             return
-        if self.command < 0 or self.stuck:
+        if self.command in (-1, RESETTING) or self.stuck:
             return
         if self.left:
             self.left -= 1
