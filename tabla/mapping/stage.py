@@ -17,6 +17,7 @@ from tabla.mapping.improve import improved
 from tabla.mapping.judge import Judge, Judged, judged
 from tabla.mapping.mapping import Mapping
 from tabla.mapping.partition import cuts, partition
+from tabla.mapping.refined_axes import with_refined_axes
 from tabla.mapping.search import Search
 from tabla.mapping.starts import chosen, with_promise
 from tabla.source import TablaError
@@ -32,11 +33,16 @@ def map_graph(
     mapping exactly. Raises `TablaError` for a program of which no mapping can be scheduled.
 
     Candidates by an estimate are judged for one root, for several sequencers side by side, and for each way to cut the
-    graph between several roots. Changes then go on from the best of them.
+    graph between several roots. Changes then go on from the best of them. Axes are refined where some statement could
+    run at the root alone, and where that makes the schedule of one root better.
     """
     effort = effort if graph.updates else of_calls(effort)
     one = template.with_roots(1).with_sequencers(max(1, template.sequencers))
     groups = [_with_one_root(graph, legal, one, judge, effort)]
+    if (refined := with_refined_axes(legal, one.lanes)) is not None:
+        made = _fastest(candidates(refined, one, effort), judge, effort)
+        if made and made[0].merit(effort) < groups[0][0].merit(effort):
+            legal, groups = refined, [made]
     groups += [[found] for found in _judged(side_by_side(legal, template, effort), judge)]
     for roots in roots_to_try(template, effort):
         for cut in cuts(legal.graph, roots)[: effort.cuts]:

@@ -78,7 +78,7 @@ class Host:
             if record.role == "constant":
                 words = self.schedule.constants[tensor]
             else:
-                whole = _whole_shape(self.schedule, tensor)
+                whole = whole_shape(self.schedule, tensor)
                 words = models[tensor] if record.role == "model" else np.zeros(whole, dtype=np.int64)
             held = np.asarray(words, dtype=np.int64)
             guard = self.schedule.layout.places[(tensor, spot)].guard
@@ -150,7 +150,7 @@ class Host:
             place = layout.places[key]
             rows = words[place.base : place.base + place.words].transpose(0, 2, 1)
             held = rows[:, :, -1:] if spot.kind == "root" else rows[:, :, spot.span.first : -1]
-            shape = _whole_shape(self.schedule, tensor)
+            shape = self.schedule.graph.tensors[tensor].shape
             flat = np.zeros(int(np.prod(shape, dtype=np.int64)) + 1, dtype=np.int64)
             elements = _elements(self.schedule, key)
             # One lane stands for all lanes that hold the same words, and one group for all groups that do.
@@ -161,7 +161,7 @@ class Host:
     def results(self, words: Sequence[int]) -> dict[str, Words]:
         """Return the results of samples, as arrays with a leading axis of samples, from the words that left."""
         flat = np.asarray(words, dtype=np.int64).reshape(-1, max(1, self.schedule.outputs))
-        shapes = {shown: _whole_shape(self.schedule, tensor) for shown, tensor in self.schedule.graph.results}
+        shapes = {shown: self.schedule.graph.tensors[tensor].shape for shown, tensor in self.schedule.graph.results}
         out = {shown: np.zeros((len(flat), math.prod(shape)), dtype=np.int64) for shown, shape in shapes.items()}
         at = 0
         for shown, places in result_elements(self.schedule):
@@ -186,15 +186,17 @@ def result_elements(schedule: Schedule) -> list[tuple[str, Words]]:
             groups = np.repeat(own[:, :, None], roots, axis=2)
             if record.split >= 0:
                 groups[record.split] += np.arange(roots) * record.shape[record.split]
-            whole = _whole_shape(schedule, record.name)
+            whole = whole_shape(schedule, record.name)
             flat = np.ravel_multi_index(tuple(groups), whole) if whole else np.zeros((1, roots), dtype=np.int64)
             places = flat.reshape(-1)
         found.append((shown, places))
     return found
 
 
-def _whole_shape(schedule: Schedule, tensor: str) -> tuple[int, ...]:
-    """Return the shape of a tensor before it was cut between tap groups."""
+def whole_shape(schedule: Schedule, tensor: str) -> tuple[int, ...]:
+    """Return the shape of a tensor before it was cut between tap groups. Its axes may still be refined, which changes
+    no row-major number of an element.
+    """
     record = schedule.mapped.tensors[tensor]
     roots = max(1, schedule.template.roots)
     return tuple(n * roots if axis == record.split else n for axis, n in enumerate(record.shape))
@@ -209,7 +211,7 @@ def _elements(schedule: Schedule, key: Key) -> Words:
     place, record = schedule.layout.places[key], schedule.mapped.tensors[key[0]]
     spread = place.spot.axis if place.spot.kind == "lane" else -1
     groups = max(1, schedule.template.roots) if record.split >= 0 else 1
-    whole = _whole_shape(schedule, key[0])
+    whole = whole_shape(schedule, key[0])
     lanes = place.pes if spread >= 0 else 1
     out = np.full((place.words, groups, lanes), int(np.prod(whole, dtype=np.int64)), dtype=np.int64)
     size = int(np.prod(place.shape, dtype=np.int64))
@@ -235,7 +237,7 @@ def _beat_index(schedule: Schedule, key: Key) -> Words:
     rows = elements.reshape(len(elements), filling.row)
     reach = filling.blocks(schedule.stream_words)
     begin = filling.first - reach.start * schedule.stream_words
-    size = int(np.prod(_whole_shape(schedule, key[0]), dtype=np.int64))
+    size = int(np.prod(whole_shape(schedule, key[0]), dtype=np.int64))
     padded = np.full((len(rows), len(reach) * schedule.stream_words), size, dtype=np.int64)
     padded[:, begin : begin + filling.row] = rows
     return padded.reshape(-1, schedule.stream_words)

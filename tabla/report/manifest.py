@@ -13,6 +13,7 @@ from tabla.ir.format import Format
 from tabla.ir.rate import RATE, RuntimeRate
 from tabla.mapping.places import Place
 from tabla.program.bus import BusShape
+from tabla.program.host import whole_shape
 from tabla.program.image import Entry, Image
 from tabla.report.bus import bus_entry
 from tabla.report.figures import figures
@@ -76,7 +77,7 @@ def manifest(
         "ring_slots": schedule.ring_slots,
         "tensors": _tensors(schedule, integers),
         "memory_map": [
-            _place(tensor, place, schedule.mapped.tensors[tensor].split)
+            _place(tensor, place, schedule.mapped.tensors[tensor].split, _refined_shape(schedule, tensor))
             for (tensor, _), place in sorted(schedule.layout.places.items())
         ],
         "stream": {
@@ -160,7 +161,7 @@ def _tensors(schedule: Schedule, integers: frozenset[str]) -> list[dict[str, Any
     return [entry | ({"integer": True} if entry["name"] in integers else {}) for entry in found]
 
 
-def _place(tensor: str, place: Place, split: int) -> dict[str, Any]:
+def _place(tensor: str, place: Place, split: int, shape: tuple[int, ...]) -> dict[str, Any]:
     """Return where a tensor lies, as an entry of the memory map.
 
     A tensor that is spread over lanes has a `spread_axis`. Let L be the number of lanes that share a root. Element e of
@@ -170,6 +171,10 @@ def _place(tensor: str, place: Place, split: int) -> dict[str, Any]:
 
     The `split_axis` of a tensor is cut into as many runs as there are roots, and run n lies in tap group n. A tensor
     without a split axis lies in every tap group.
+
+    Where the compiler made two or more axes of one, as it does for the channels of a convolution with groups, the entry
+    has the `shape` to which axes, strides and subscripts belong. In row-major order its elements are those of the shape
+    in the program.
     """
     spread, span = place.spot.kind == "lane", place.spot.span
     return {
@@ -181,9 +186,16 @@ def _place(tensor: str, place: Place, split: int) -> dict[str, Any]:
         "memories": list(place.banks),
         "base": place.base,
         "words": place.words,
+        **({"shape": list(shape)} if shape else {}),
         "strides": list(place.strides),
         **({"guard_bits": place.guard} if place.guard else {}),
     }
+
+
+def _refined_shape(schedule: Schedule, tensor: str) -> tuple[int, ...]:
+    """Return the shape of a tensor of which axes were refined; () if it has the shape of the program."""
+    found, known = whole_shape(schedule, tensor), schedule.graph.tensors.get(tensor)
+    return () if known is None or known.shape == found else found
 
 
 def _segments(schedule: Schedule, tensors: list[str], strands: tuple[Strand, ...]) -> list[dict[str, Any]]:
@@ -210,7 +222,7 @@ def _results(schedule: Schedule) -> list[dict[str, Any]]:
     `order` is ``row-major`` or a list of loop nests. A loop nest has its outermost loop first, and in each iteration
     the element ``base + sum(stride * counter)`` of the row-major array leaves. If there are `groups`, that many words
     leave in each iteration, one from each tap group with a root. Each group then sends its own part along
-    `split_axis`; if `split_axis` is None, all groups send the same word.
+    `split_axis`; if `split_axis` is None, all groups send the same word. A `shape` is as in the memory map.
     """
     tensors = dict(schedule.graph.results)
     out = []
@@ -221,6 +233,7 @@ def _results(schedule: Schedule) -> list[dict[str, Any]]:
         if schedule.split_results:
             entry["groups"] = schedule.template.roots
             entry["split_axis"] = split if (split := schedule.mapped.tensors[tensors[shown]].split) >= 0 else None
+            entry |= {"shape": list(shape)} if (shape := _refined_shape(schedule, tensors[shown])) else {}
         out.append(entry)
     return out
 
