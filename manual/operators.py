@@ -21,7 +21,7 @@ from tabla.ir.evaluate import evaluate_fixed
 from tabla.ir.format import Format
 from tabla.ir.graph import Graph
 from tabla.lang.tc import parse
-from tabla.lang.tc.builtins import ARITY
+from tabla.lang.tc.builtins import ARITY, OWN
 from tabla.lang.tc.evaluate import evaluate as evaluate_tc
 from tabla.lang.tile import trace
 from tabla.lang.tile.evaluate import evaluate as evaluate_tile
@@ -176,7 +176,7 @@ def _tensor_comprehensions() -> Iterator[Row]:
     for operator, error in (("+=!", "0"), ("*=!", _STEPS), ("min=!", "0"), ("max=!", "0")):
         yield comprehension(f"y {operator} a", statement=f"y {operator} a(i)", error=error)
     yield comprehension("y +=! a * b", statement="y +=! a(i) * b(i)", error="0.5")
-    for name, arity in sorted(ARITY.items()):
+    for name, arity in sorted((ARITY | OWN).items()):
         arguments = ", ".join(("a", "b", "a", "b")[:arity])
         value = f"{name}({', '.join(f'{argument}(i)' for argument in arguments.split(', '))})"
         exact = "0" if name in ("fmin", "fmax", "fabs") else None if arity == 1 else _CONCERNING.get(name, "")
@@ -237,7 +237,7 @@ def _tile_operators() -> Iterator[Row]:
     yield elementwise("argsort(A), rows of four", lambda A: tile.argsort(_rows(A)))
     yield elementwise("topk(A, 2), rows of four", lambda A: tile.topk(_rows(A), 2))
     yield elementwise("A + prng(7, [N])", lambda A: A + tile.prng(7, [A.shape[0]]), "0.5")
-    names = "sqrt exp log sin cos tan asin acos atan sinh cosh tanh sigmoid erf erfc"
+    names = "sqrt exp log sin cos tan asin acos atan sinh cosh tanh sigmoid softplus erf erfc"
     for name in names.split():
         yield elementwise(f"{name}(A)", _calling(name), "large near its poles" if name == "tan" else None)
 

@@ -35,6 +35,7 @@ from tabla.ir.graph import (
 from tabla.ir.rate import RuntimeRate
 from tabla.ir.rewrite import summed_names
 from tabla.lower.quantise import Quantiser, Use
+from tabla.lower.remarks import remarks
 from tabla.lower.scaled import Fitting, adds, outside, scalable
 from tabla.source import Label, Span, TablaError
 
@@ -206,7 +207,7 @@ class GraphBuilder:
             statements=tuple(self._statements),
             updates=updates,
             results=results,
-            notes=tuple(self.quantiser.notes),
+            notes=(*self.quantiser.notes, *remarks(self._statements, self.number_format)),
             rate=rate,
         )
 

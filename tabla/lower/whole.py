@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
+from tabla.ir.format import Format
 from tabla.ir.graph import Compare, Constant, Divide, Linear, Operand, Operation, Read, Term
 
 Part = Callable[[Operation], Read]
@@ -32,6 +33,21 @@ def quotient(left: Operand, right: Operand, part: Part, fraction: int) -> Read:
     zero.
     """
     return _real(part(Divide(left=left, right=right, fraction=fraction)), part, fraction)
+
+
+def modulus(left: Operand, right: Operand, part: Part, number_format: Format) -> Operand:
+    """Return a word that leaves of the word `left` what `right` leaves, and by which no quotient saturates.
+
+    That is 1 in place of the word -1, and else `right`. Only the least word divided by -1 saturates.
+    """
+    unit = Fraction(1, number_format.one)
+    match left, right:
+        case _, Constant(value=value):
+            return right if value != -unit else Constant(value=unit, span=right.span)
+        case Constant(value=value), _ if number_format.nearest(value) != number_format.lowest:
+            return right
+    minus = part(Compare(op="==", left=right, right=Constant(value=-unit)))
+    return part(Linear(terms=(Term(factors=(right,)), Term(factors=(minus, Constant(value=2 * unit))))))
 
 
 def _real(number: Operand, part: Part, fraction: int) -> Read:

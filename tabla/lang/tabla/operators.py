@@ -24,7 +24,7 @@ class Operator(Enum):
 
 class Function(Enum):
     """A function of values: ``sigmoid(t) = 1/(1+exp(-t))``, ``sig_sym(t) = tanh(t)``,
-    ``gaussian(t) = exp(-t*t)``, natural ``log``; the others as in mathematics."""
+    ``gaussian(t) = exp(-t*t)``, ``softplus(t) = log(1+exp(t))``, natural ``log``; the others as in mathematics."""
 
     SIGMOID = "sigmoid"
     SIG_SYM = "sig_sym"
@@ -33,6 +33,7 @@ class Function(Enum):
     EXP = "exp"
     SQRT = "sqrt"
     TANH = "tanh"
+    SOFTPLUS = "softplus"
     ABS = "abs"
     MIN = "min"
     MAX = "max"
@@ -59,8 +60,9 @@ REALS: dict[Function, Callable[[float], float]] = {
     Function.EXP: math.exp,
     Function.SQRT: math.sqrt,
     Function.TANH: math.tanh,
+    Function.SOFTPLUS: lambda t: max(t, 0) + math.log1p(math.exp(-abs(t))),
 }
-"""The functions of the function unit on a real number, for constants."""
+"""The functions on a real number, for constants."""
 
 FUNCTIONS = {function.value: function for function in Function} | {"sigmoid_symmetric": Function.SIG_SYM}
 GROUP_FUNCTIONS = {function.value: function for function in GroupFunction}

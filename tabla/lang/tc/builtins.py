@@ -1,4 +1,4 @@
-"""The functions that every program may call, by their number of arguments."""
+"""The functions that every program may call, by their number of arguments: those of CUDA, and our own."""
 
 from __future__ import annotations
 
@@ -14,3 +14,6 @@ _BY_ARITY = {
 }
 
 ARITY: dict[str, int] = {name: arity for arity, names in _BY_ARITY.items() for name in names.split()}
+"""The functions of CUDA. Nothing of a program may have such a name."""
+OWN: dict[str, int] = {"softplus": 1}
+"""Those of them that only we have. A function, a size or a tensor of a program may have such a name, and hides it."""

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from tabla.lang.faults import Faults, did_you_mean
 from tabla.lang.tc import program, syntax
-from tabla.lang.tc.builtins import ARITY
+from tabla.lang.tc.builtins import ARITY, OWN
 from tabla.lang.tc.program import Tensor, Value
 from tabla.lang.tc.scalars import BOOL, FLOAT32, INT32, Scalar, arithmetic, promote
 from tabla.source import Label, Span
@@ -126,9 +126,11 @@ class Expressions:
         if name in self.names.functions:
             hint = f"give its result a name: x = {name}(...)"
             self._fault(f"the function '{name}' is called inside an expression", place, hint=hint)
+        if name in OWN:
+            return self._call(expression, OWN[name])
         # The arguments are looked at for their own faults and indices.
         self._all(expression.arguments)
-        self._undefined(name, place, known=[*self.names.tensors, *ARITY])
+        self._undefined(name, place, known=[*self.names.tensors, *ARITY, *OWN])
         raise Skipped
 
     def _call(self, expression: syntax.Apply, arity: int) -> Value:

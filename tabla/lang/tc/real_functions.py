@@ -38,6 +38,7 @@ _PLAIN: Mapping[str, Real] = {
     "fmod": np.fmod, "hypot": np.hypot, "nextafter": np.nextafter, "pow": np.power,
     "remainder": lambda x, y: x - y * np.rint(x / y), "rhypot": lambda x, y: 1.0 / np.hypot(x, y),
     "fma": lambda x, y, z: x * y + z, "norm3d": _norm, "rnorm3d": lambda *x: 1.0 / _norm(*x), "norm4d": _norm,
+    "softplus": lambda x: np.logaddexp(0.0, x),
     "rnorm4d": lambda *x: 1.0 / _norm(*x),
 }  # fmt: skip
 

@@ -129,6 +129,8 @@ class Derivatives:
             case "sigmoid":
                 slope = self._make("multiply", node, self._make("subtract", _number(1), node))
                 return self._make("multiply", d, slope)
+            case "soft_plus":
+                return self._make("multiply", d, self._make("sigmoid", x))
             case "hyperbolic_tangent":
                 slope = self._make("subtract", _number(1), self._make("multiply", node, node))
                 return self._make("multiply", d, slope)

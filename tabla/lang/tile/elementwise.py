@@ -19,9 +19,9 @@ from tabla.source import Span
 COMPARISONS = frozenset({"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"})
 FLOATING = frozenset(
     {
-        "square_root", "exponential", "logarithm", "sine", "cosine", "hyperbolic_tangent", "sigmoid", "round",
-        "floor", "ceil", "tangent", "arc_sine", "arc_cosine", "arc_tangent", "hyperbolic_sine", "hyperbolic_cosine",
-        "error_function", "complementary_error_function",
+        "square_root", "exponential", "logarithm", "sine", "cosine", "hyperbolic_tangent", "sigmoid", "soft_plus",
+        "round", "floor", "ceil", "tangent", "arc_sine", "arc_cosine", "arc_tangent", "hyperbolic_sine",
+        "hyperbolic_cosine", "error_function", "complementary_error_function",
     }
 )  # fmt: skip
 WHOLE: Mapping[Operator, str] = {

@@ -155,6 +155,10 @@ def _sigmoid(value: Array) -> Array:
     return np.asarray(0.5 * (1.0 + np.tanh(0.5 * value)))
 
 
+def _soft_plus(value: Array) -> Array:
+    return np.asarray(np.logaddexp(0.0, value))
+
+
 def _select(condition: Array, chosen: Array, other: Array) -> Array:
     return np.where(condition != 0, chosen, other)
 
@@ -180,6 +184,7 @@ _OPERATORS: Mapping[Operator, Callable[..., Any]] = {
     "cosine": np.cos,
     "hyperbolic_tangent": np.tanh,
     "sigmoid": _sigmoid,
+    "soft_plus": _soft_plus,
     "round": np.round,
     "floor": np.floor,
     "ceil": np.ceil,

@@ -61,6 +61,11 @@ def sigmoid(value: Value) -> Tensor:
     return operate("sigmoid", value)
 
 
+def softplus(value: Value) -> Tensor:
+    """Return ``log(1 + exp(x))`` of every element. No power saturates inside."""
+    return operate("soft_plus", value)
+
+
 def tan(value: Value) -> Tensor:
     """Return the tangent of every element, in radians."""
     return operate("tangent", value)

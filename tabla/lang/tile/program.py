@@ -20,6 +20,7 @@ Operator = Literal[
     "add", "subtract", "multiply", "divide", "power",
     "equal", "not_equal", "less", "less_equal", "greater", "greater_equal",
     "negate", "absolute", "square_root", "exponential", "logarithm", "sine", "cosine", "hyperbolic_tangent", "sigmoid",
+    "soft_plus",
     "round", "cast", "maximum", "minimum", "select",
     "floor", "ceil", "tangent", "arc_sine", "arc_cosine", "arc_tangent", "hyperbolic_sine", "hyperbolic_cosine",
     "error_function", "complementary_error_function",

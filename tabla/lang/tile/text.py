@@ -56,6 +56,7 @@ _CALLS: Mapping[Operator, str] = {
     "hyperbolic_cosine": "cosh",
     "error_function": "erf",
     "complementary_error_function": "erfc",
+    "soft_plus": "softplus",
     "maximum": "max",
     "minimum": "min",
 }

@@ -31,6 +31,7 @@ from tabla.lang.tabla.constants import affine_of, constant_value
 from tabla.lang.tabla.operators import Function as Called
 from tabla.lang.tabla.operators import GroupFunction, Operator
 from tabla.lower.builder import GraphBuilder, single
+from tabla.lower.functions import Functions, idle
 from tabla.lower.scaled import times
 from tabla.lower.tabla.elements import Elements
 from tabla.source import Label, Span, TablaError
@@ -71,6 +72,7 @@ _COMPARISONS: dict[Operator, CompareOp] = {
     Operator.NOT_EQUAL: "!=",
 }
 _EXTREMES: dict[GroupFunction, ExtremeOp] = {GroupFunction.MAX: "max", GroupFunction.MIN: "min"}
+_CHOICES: dict[Called, ExtremeOp] = {Called.MAX: "max", Called.MIN: "min"}
 _RENAMED: dict[Called, FunctionName] = {Called.SIG_SYM: "tanh"}
 """Functions that the function unit has under another name than TABLA."""
 
@@ -224,7 +226,12 @@ class Expressions:
         return self._builder.scales(constant, terms, divides=divides)
 
     def _call(self, call: tree.Call) -> Value:
-        words = [self._word(self._value(argument), argument.span) for argument in call.arguments]
+        values = [self._value(argument) for argument in call.arguments]
+        if call.function in _CHOICES:
+            for limit, other in (values, values[::-1]):
+                if idle(_CHOICES[call.function], _known(limit), self._builder.number_format):
+                    return other
+        words = [self._word(value, argument.span) for value, argument in zip(values, call.arguments, strict=True)]
         match call.function:
             case Called.ABS:
                 negative = self._compare("<", words[0], Constant(value=Fraction(0)), call.span)
@@ -240,6 +247,12 @@ class Expressions:
                         Term(factors=(second,)),
                     )
                 )
+            case Called.SOFTPLUS:
+                functions = Functions(
+                    part=lambda made: self._builder.part(self._owner, made, self._scope, call.span),
+                    number_format=self._builder.number_format,
+                )
+                return Sum(terms=functions.soft_plus(words[0]))
             case function:
                 return Word(
                     operation=Function(name=_RENAMED.get(function, function.value), operand=words[0]), span=call.span

@@ -23,6 +23,7 @@ from tabla.ir.graph import (
 from tabla.lang.tc import program
 from tabla.lang.tc.program import Value
 from tabla.lower.builder import GraphBuilder, Sum, negated
+from tabla.lower.functions import Functions
 from tabla.lower.scaled import times
 from tabla.lower.tc.integers import Integers, reads_integers
 from tabla.lower.tc.padding import padded, reach
@@ -41,8 +42,6 @@ _FUNCTIONS: Mapping[str, FunctionName] = {
 _ONE = Constant(value=Fraction(1))
 _FACTOR = "power.factor"
 """The index over the factors of a power; no index of a program has such a name."""
-MOST_FACTORS = 8
-"""The largest power that is computed as a product. Each factor is a multiply and a rounding."""
 
 
 class Expressions(Words):
@@ -83,10 +82,12 @@ class Expressions(Words):
                 return self.sum_of(operand)
             case program.Choice():
                 return self.chosen(value, self.word)
-            case program.Apply(function="min" | "fmin", arguments=(one, other)):
-                return self.extreme("min", self.word(one), self.word(other), value.span)
-            case program.Apply(function="max" | "fmax", arguments=(one, other)):
-                return self.extreme("max", self.word(one), self.word(other), value.span)
+            case program.Apply(function="min" | "fmin"):
+                return self.extreme("min", value, self.sum_of)
+            case program.Apply(function="max" | "fmax"):
+                return self.extreme("max", value, self.sum_of)
+            case program.Apply(function="softplus", arguments=(operand,)):
+                return self._functions(value.span).soft_plus(self.word(operand))
             case program.Apply(function="pow", arguments=(base, exponent)):
                 return self._power(base, exponent, value.span)
             case program.Apply(function="fabs", arguments=(operand,)):
@@ -211,21 +212,21 @@ class Expressions(Words):
         return (Term(factors=(self.part(operation, span),)),)
 
     def _power(self, base: Value, exponent: Value, span: Span) -> Sum:
-        """Small whole powers are products; all others are ``exp(exponent * log(base))``."""
+        """Return a power by a constant as every notation makes it, and any other one as ``exp(b * log a)``."""
         number = self.constant(exponent)
-        if number is not None and number.denominator == 1 and 1 <= number <= MOST_FACTORS:
-            word = self.word(base)
-            total: Sum = (Term(factors=(word,)),)
-            for _ in range(int(number) - 1):
-                (term,) = total
-                factor = term.factors[0] if len(term.factors) == 1 else self.part(Linear(terms=total), span)
-                total = (Term(factors=(factor, word)),)
-            return total
-        if number is None and (whole := _whole(exponent)) is not None:
+        if number is not None:
+            return self._functions(span).power(self.sum_of(base), number, exponent.span)
+        if (whole := _whole(exponent)) is not None:
             return (Term(factors=(self._index_power(base, whole, span),)),)
         logarithm = self.part(Function(name="log", operand=self.word(base)), span)
         product = self.part(Linear(terms=(Term(factors=(self.word(exponent), logarithm)),)), span)
         return (Term(factors=(self.part(Function(name="exp", operand=product), span),)),)
+
+    def _functions(self, span: Span) -> Functions:
+        """Return what makes functions of temporaries at a place."""
+        return Functions(
+            part=lambda operation: self.part(operation, span), number_format=self.builder.number_format
+        )
 
     def _index_power(self, base: Value, exponent: Value, span: Span) -> Read:
         """A power by an index: a product over as many factors as it says, each step rounded."""

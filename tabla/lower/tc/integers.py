@@ -26,7 +26,7 @@ from tabla.lang.tc import program
 from tabla.lang.tc.program import Value, walk
 from tabla.lower.builder import Sum, negated
 from tabla.lower.tc.words import Words
-from tabla.lower.whole import integer, truncated
+from tabla.lower.whole import integer, modulus, truncated
 from tabla.source import Label, Span, TablaError
 
 
@@ -75,8 +75,8 @@ class Integers:
                 return self.remainder(self.word(left), self.word(right), value.span)
             case program.Choice():
                 return self.real.chosen(value, self.word)
-            case program.Apply(function="min" | "max" as function, arguments=(one, other)):
-                return self.real.extreme(function, self.word(one), self.word(other), value.span)
+            case program.Apply(function="min" | "max" as function):
+                return self.real.extreme(function, value, self.sum_of, one=self.one.value)
             case program.Convert(operand=operand) if operand.scalar.kind == "float":
                 return (Term(factors=(self._truncated(operand),)),)
             case program.Convert(operand=operand):
@@ -156,6 +156,11 @@ class Integers:
         The multiple of the divisor is no larger than `left`, so it is a word. The rule holds for reals too, because the
         quotient of their words is the same integer.
         """
+
+        def part(operation: Operation) -> Read:
+            return self.real.part(operation, span)
+
+        right = modulus(left, right, part, self.real.builder.number_format)
         multiple = self._scaled(Term(factors=(self._quotient(left, right, span), right)), span)
         return Term(factors=(left,)), Term(factors=(multiple,), sign=-1)
 

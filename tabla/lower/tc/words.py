@@ -15,6 +15,7 @@ from tabla.lang.tc.program import Value
 from tabla.lang.tc.scalars import BOOL
 from tabla.lang.tc.subscripts import linear_of
 from tabla.lower.builder import GraphBuilder, Sum
+from tabla.lower.functions import idle
 from tabla.lower.tc.points import Points
 from tabla.source import Label, Span, TablaError
 
@@ -119,9 +120,24 @@ class Words(ABC):
             Term(factors=(other,)),
         )
 
-    def extreme(self, op: ExtremeOp, one: Operand, other: Operand, span: Span) -> Sum:
-        """Return the larger or the smaller of two words."""
-        return (Term(factors=(self.part(Extreme(op=op, operands=(one, other)), span),)),)
+    def extreme(
+        self,
+        op: ExtremeOp,
+        value: program.Apply,
+        sum_of: Callable[[Value], Sum],
+        *,
+        one: Fraction = Fraction(1),
+    ) -> Sum:
+        """Return the larger or the smaller of two values that `sum_of` lowers.
+
+        A limit that no word reaches is left out. `one` is what the word of the number 1 stands for.
+        """
+        for limit, other in (value.arguments, value.arguments[::-1]):
+            number = self.constant(limit)
+            if idle(op, None if number is None else number * one, self.builder.number_format):
+                return sum_of(other)
+        left, right = (self.joined(sum_of(argument), argument.span) for argument in value.arguments)
+        return (Term(factors=(self.part(Extreme(op=op, operands=(left, right)), value.span),)),)
 
     def part(self, operation: Operation, span: Span) -> Read:
         """Return a temporary that holds an operation."""

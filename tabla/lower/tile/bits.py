@@ -12,7 +12,7 @@ from fractions import Fraction
 from tabla.ir.format import Format
 from tabla.ir.graph import Compare, Constant, Divide, Linear, Operand, Term
 from tabla.lower.builder import Sum, negated
-from tabla.lower.whole import Part, halved
+from tabla.lower.whole import Part, halved, modulus
 
 _ZERO = Constant(value=Fraction(0))
 
@@ -27,6 +27,9 @@ class Bits:
     def remainder(self, left: Operand, right: Operand) -> Sum:
         """Return what the quotient toward zero leaves. A remainder of a division by 0 is `left`."""
         fraction = self._format.fraction
+        if not fraction:
+            # With a bit behind the point, a word holds the quotient of any two whole numbers.
+            right = modulus(left, right, self._part, self._format)
         # The quotient stays an integer n, whose word is n: it needs no place that the format lacks.
         quotient = self._part(Divide(left=left, right=right, fraction=fraction))
         terms = (Term(factors=(left,)), Term(factors=(right, quotient), sign=-1))

@@ -25,6 +25,7 @@ from tabla.lang.tile.elementwise import WHOLE
 from tabla.lang.tile.program import Contraction, Elementwise, Node, Number, Operator, Ordinal
 from tabla.lower import scaled
 from tabla.lower.builder import GraphBuilder, Sum, negated
+from tabla.lower.functions import Functions, idle
 from tabla.lower.tile.bits import Bits
 from tabla.lower.tile.curves import HYPERBOLIC, MADE, Curves
 from tabla.lower.tile.known import Subscripts, constant, refuse, stretched
@@ -50,7 +51,6 @@ COMPARISONS: Mapping[Operator, CompareOp] = {
     "greater": ">",
     "greater_equal": ">=",
 }
-MOST_FACTORS = 16
 _ONE = Constant(value=Fraction(1))
 _ZERO = Constant(value=Fraction(0))
 
@@ -133,6 +133,8 @@ class Expressions:
                 return half_even(self.word(*parts[0]), self.parts(node.span), self.builder.number_format.fraction)
             case "power":
                 return self._power(node, *parts)
+            case "soft_plus":
+                return self._functions(node.span).soft_plus(self.word(*parts[0]))
             case operator if operator in WHOLE:
                 return self._whole(node, parts)
             case operator if operator in MADE:
@@ -304,45 +306,26 @@ class Expressions:
 
     def _extreme(self, op: graph.ExtremeOp, left: tuple[Node, Subscripts], right: tuple[Node, Subscripts]) -> Sum:
         for (limit, _), other in ((left, right), (right, left)):
-            if self._idle(op, constant(limit)):
+            if idle(op, constant(limit), self.builder.number_format):
                 return self.sum_of(*other)
         operands = (self.word(*left), self.word(*right))
         test = Compare(op=">" if op == "max" else "<", left=operands[0], right=operands[1])
         condition = self._part(test, left[0].span)
         return self._choice(condition, *operands, span=None, test=_BOOLEAN)
 
-    def _idle(self, op: graph.ExtremeOp, limit: Fraction | None) -> bool:
-        """Return whether no word reaches a limit, so that it changes none: ``min(A, 1000)`` where words end at 32."""
-        return (
-            limit is not None
-            and not self.builder.number_format.holds(limit)
-            and (limit > 0 if op == "min" else limit < 0)
-        )
-
     def _power(self, node: Elementwise, base: tuple[Node, Subscripts], exponent: tuple[Node, Subscripts]) -> Sum:
-        """Whole powers by repeated multiplication, a half by the root, the rest by ``exp(b * log a)``."""
+        """Return a power by a constant as every notation makes it, and any other one as ``exp(b * log a)``."""
         value = constant(exponent[0])
-        if value is not None and value == Fraction(1, 2):
-            root = Function(name="sqrt", operand=self.word(*base))
-            return (Term(factors=(self._part(root, node.span),)),)
-        if value is not None and value.denominator == 1 and abs(value) <= MOST_FACTORS:
-            return self._whole_power(base, int(value), node.span)
+        if value is not None:
+            return self._functions(node.span).power(self.sum_of(*base), value, exponent[0].span or node.span)
         logarithm = self._part(Function(name="log", operand=self.word(*base)), node.span)
         product = self._times((Term(factors=(logarithm,)),), self.sum_of(*exponent), node.span)
         power = Function(name="exp", operand=self._word(product, node.span))
         return (Term(factors=(self._part(power, node.span),)),)
 
-    def _whole_power(self, base: tuple[Node, Subscripts], exponent: int, span: Span | None) -> Sum:
-        terms: Sum = (Term(factors=(_ONE,)),)
-        if exponent:
-            word: Sum = (Term(factors=(self.word(*base),)),)
-            terms = word
-            for _ in range(abs(exponent) - 1):
-                terms = self._times(terms, word, span)
-        if exponent < 0:
-            divide = Divide(left=_ONE, right=self._word(terms, span))
-            terms = (Term(factors=(self._part(divide, span),)),)
-        return terms
+    def _functions(self, span: Span | None) -> Functions:
+        """Return what makes functions of temporaries at a place."""
+        return Functions(part=self.parts(span), number_format=self.builder.number_format)
 
     def parts(self, span: Span | None) -> Part:
         """Return what makes temporaries at a place."""

@@ -32,6 +32,7 @@ _REAL: Mapping[Operator, Callable[[float], float]] = {
     "logarithm": math.log,
     "square_root": math.sqrt,
     "hyperbolic_tangent": math.tanh,
+    "soft_plus": lambda value: max(value, 0.0) + math.log1p(math.exp(-abs(value))),
     "sine": math.sin,
     "cosine": math.cos,
     "tangent": math.tan,

@@ -16,8 +16,9 @@ from tabla.ir.format import Format
 from tabla.ir.graph import Constant, Divide, Linear, Operand, Read, Term
 from tabla.lang.tile.program import Contraction, Elementwise, Input, Node, Operator, Ordinal, Program, Reshape, Values
 from tabla.lower.builder import GraphBuilder, Sum, negated
+from tabla.lower.functions import MOST_FACTORS, idle
 from tabla.lower.tile.known import Subscripts, constant, refuse, stretched
-from tabla.lower.whole import Part, integer, toward_zero
+from tabla.lower.whole import Part, integer, modulus, toward_zero
 from tabla.source import Span
 
 _COMPARISONS: frozenset[Operator] = frozenset({"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"})
@@ -170,10 +171,16 @@ class WholeNumbers:
             case "multiply":
                 product = Term(factors=(self.word(*parts[0]), self.word(*parts[1])))
                 return (Term(factors=(self._scaled(product, part),)),)
+            case "power" if (exponent := constant(node.inputs[1])) is not None and 0 < exponent <= MOST_FACTORS:
+                word = own = self.word(*parts[0])
+                for _ in range(int(exponent) - 1):
+                    word = self._scaled(Term(factors=(word, own)), part)
+                return (Term(factors=(word,)),)
             case "maximum" | "minimum":
                 op: graph.ExtremeOp = "max" if node.operator == "maximum" else "min"
                 for limit, reached in (parts, parts[::-1]):
-                    if self._idle(op, constant(limit[0])):
+                    number = constant(limit[0])
+                    if idle(op, None if number is None else number * self.one.value, self._format):
                         return self.sum_of(*reached)
                 operands = (self.word(*parts[0]), self.word(*parts[1]))
                 return (Term(factors=(part(graph.Extreme(op=op, operands=operands)),)),)
@@ -185,6 +192,8 @@ class WholeNumbers:
                 return (Term(factors=(part(extreme),)),)
             case "divide" | "remainder":
                 left, right = self.word(*parts[0]), self.word(*parts[1])
+                if node.operator == "remainder":
+                    right = modulus(left, right, part, self._format)
                 quotient = part(Divide(left=left, right=right, fraction=self._format.fraction))
                 if node.operator == "divide":
                     return (Term(factors=(quotient,)),)
@@ -199,11 +208,6 @@ class WholeNumbers:
                 last = self._format.highest >> self._format.fraction
                 hint = f"choose a format with more integer bits: the numbers of {self._format} end at {last}"
                 refuse(f"{node.operator} of positions that {self._format} cannot hold does not run", node.span, hint)
-
-    def _idle(self, op: graph.ExtremeOp, limit: Fraction | None) -> bool:
-        """Return whether no integer of the machine reaches a limit, so that it changes none."""
-        ends = self._format.lowest, self._format.highest
-        return limit is not None and (limit > ends[1] if op == "min" else limit < ends[0])
 
     def word(self, node: Node, at: Subscripts) -> Operand:
         """Return an element as one word, a temporary where it is more."""

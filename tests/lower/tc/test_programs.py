@@ -184,8 +184,7 @@ def test_remainders_of_reals_are_exact() -> None:
     a, b = (side.ravel() for side in np.meshgrid(words, words[words != 0]))
     text = "def f(float(N) a, float(N) b) -> (r) { r(i) = a(i) % b(i) }"
     found = fixed_of(text, {"a": a / 64, "b": b / 64}, number)
-    kept = (a != number.lowest) | (b != -1)
-    np.testing.assert_array_equal(found["r"][kept], np.fmod(a, b)[kept])
+    np.testing.assert_array_equal(found["r"], np.fmod(a, b))
 
 
 def test_indices_are_integers_of_all_bits() -> None:
@@ -206,6 +205,21 @@ def test_integers_divide_toward_zero() -> None:
     np.testing.assert_array_equal(found["r"], np.fmod(a, b))
     np.testing.assert_array_equal(found["y"], 1024 * np.fmod(np.trunc(a / 3), 5))
     np.testing.assert_array_equal(found["z"], 1024 * (np.arange(8) // 3 - np.arange(8) % 2))
+
+
+def test_remainders_of_all_integers() -> None:
+    """The quotient of the least integer and -1 is the only one that saturates, and the remainder is 0 there, too."""
+    number = Format(integer=5, fraction=3)
+    words = np.arange(number.lowest, number.highest + 1)
+    a, b = (side.ravel() for side in np.meshgrid(words, [-128, -127, -5, -1, 0, 1, 2, 77, 127]))
+    text = """def f(int32(N) a, int32(N) b) -> (r, s, t, u) {
+        r(i) = a(i) % b(i)  s(i) = a(i) % (-1)  t(i) = (-128) % b(i)  u(i) = a(i) % 5 }"""
+    found = fixed_of(text, {"a": a, "b": b}, number)
+    divisor = np.where(b == 0, 1, b)
+    np.testing.assert_array_equal(found["r"], np.where(b == 0, a, np.fmod(a, divisor)))
+    np.testing.assert_array_equal(found["s"], 0 * a)
+    np.testing.assert_array_equal(found["t"], np.where(b == 0, -128, np.fmod(-128, divisor)))
+    np.testing.assert_array_equal(found["u"], np.fmod(a, 5))
 
 
 def test_positions_are_sums_of_data_and_indices() -> None:

@@ -49,15 +49,19 @@ def test_bits_with_a_number(name: str, mask: int) -> None:
         assert np.array_equal(found, expected)
 
 
-def test_remainders_of_all_pairs() -> None:
+@pytest.mark.parametrize("text", ["q5.3", "q8.0"])
+def test_remainders_of_all_pairs(text: str) -> None:
     """The sign is that of the left side, as in C; nothing is taken away by a division by 0."""
 
     def left_over(A: Any, B: Any) -> Any:
         return cast(A, "integer") % cast(B, "integer")
 
-    expected = [left - right * int(left / right) if right else left for left, right in zip(LEFT, RIGHT, strict=True)]
-    assert np.array_equal(evaluated(left_over, {"A": LEFT, "B": RIGHT})[0], expected)
-    assert np.array_equal(in_words(left_over, {"A": LEFT, "B": RIGHT}, "q5.3")[0], expected)
+    fmt = Format.parse(text)
+    whole = np.arange(fmt.lowest // fmt.one, fmt.highest // fmt.one + 1.0)
+    one, other = (side.ravel() for side in np.meshgrid(whole, whole))
+    expected = [left - right * int(left / right) if right else left for left, right in zip(one, other, strict=True)]
+    assert np.array_equal(evaluated(left_over, {"A": one, "B": other})[0], expected)
+    assert np.array_equal(in_words(left_over, {"A": one, "B": other}, text)[0], expected)
 
 
 @pytest.mark.parametrize("places", [0, 1, 3, 4, 7])

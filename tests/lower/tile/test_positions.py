@@ -43,6 +43,21 @@ def test_coordinates_are_results() -> None:
     assert build.integers >= {f"out{number}" for number in range(5)} and "X" not in build.integers
 
 
+def test_powers_and_remainders_of_coordinates() -> None:
+    """A parameter that a position is divided by is a position, too, and the least word divided by -1 leaves 0."""
+    divisors = np.array([-1.0, 0, 1, 7, -7] * 8)
+
+    def function(X: Any, D: Any) -> Any:
+        at = index(X, 0)
+        far = select(at == 0, at - 32767 - 1, at)
+        return far % select(at < N // 2, -1, 3), at**2, cast(D, "integer") + at
+
+    at = np.arange(N)
+    far = np.where(at == 0, -32768, at)
+    expected = [np.fmod(far, np.where(at < N // 2, -1, 3)), at**2, divisors + at]
+    agreed(function, {"X": X, "D": divisors}, expected)
+
+
 def test_coordinates_in_real_sums() -> None:
     def function(X: Any) -> Any:
         at = index(X, 0)
