@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -51,7 +52,7 @@ def read_model(model: Model, options: Options) -> Reading:
 
     def lowered(number_format: Format, results: Sequence[str]) -> Graph:
         _refuse_zeros(made, number_format)
-        return lower(
+        graph = lower(
             program,
             number_format=number_format,
             keep=tuple(made.models),
@@ -59,6 +60,7 @@ def read_model(model: Model, options: Options) -> Reading:
             name=model.name,
             runtime_rate=options.runtime_rate,
         )
+        return replace(graph, notes=(*graph.notes, *_zeros(made.models, number_format)))
 
     return Reading(
         name=model.name,
@@ -102,6 +104,15 @@ def _refuse_zeros(made: Imported, number_format: Format) -> None:
                 f"'{name}' cannot learn: {number_format} rounds all of its numbers to 0",
                 hint="choose a format with more fraction bits",
             )
+
+
+def _zeros(models: Mapping[str, NDArray[np.float64]], number_format: Format) -> Iterator[str]:
+    """Yield a note for each array with numbers that are not 0 and whose words are."""
+    for name, array in models.items():
+        lost = int(((array != 0) & (np.floor(array * number_format.one + 0.5) == 0)).sum())
+        if lost:
+            step = f"the smallest step of {number_format} is {1 / number_format.one:.10g}"
+            yield f"'{name}': {lost:,} of {array.size:,} numbers round to zero; {step}"
 
 
 def _brought(made: Imported) -> dict[str, NDArray[Any]]:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tabla.lang.onnx.model import Attribute, Node, shown
-from tabla.lang.onnx.tiles import made, number, reshaped
+from tabla.lang.onnx.tiles import made, number, reshaped, spread
 from tabla.lang.onnx.values import Known, Labels, Tensor, Value
 from tabla.lang.tile import program as tile
 from tabla.source import Label, Span, TablaError
@@ -272,22 +272,39 @@ class Call:
         ranks = [_rank(each) for each in parts if not isinstance(each, int | float)]
         rank = max(ranks, default=0)
         batched = any(isinstance(each, Tensor) and each.batched for each in parts)
-        nodes = [
-            number(Fraction(each), span=self.span) if isinstance(each, int | float) else self._part(each, rank, batched)
-            for each in parts
-        ]
-        self._check_broadcast([node.shape for node in nodes])
+        shapes = [() if isinstance(each, int | float) else self._shape(each, rank, batched) for each in parts]
+        self._check_broadcast(shapes)
+        nodes = [self._part(each, shape) for each, shape in zip(parts, shapes, strict=True)]
+        whole = np.broadcast_shapes(*shapes)
+        if np.broadcast_shapes(*(node.shape for node in nodes)) != whole:
+            # Only a constant of equal elements, which is one number now, had the extents that are missing.
+            at = next(at for at, node in enumerate(nodes) if not isinstance(node, tile.Number))
+            nodes[at] = spread(nodes[at], whole, self.span)
         return nodes, batched
 
-    def _part(self, value: Known | Tensor, rank: int, batched: bool) -> tile.Node:
-        """Return an operand of an expression whose result has `rank` axes in ONNX."""
+    def _part(self, value: Known | Tensor | float, shape: tile.Shape) -> tile.Node:
+        """Return an operand of an expression in a shape. A constant whose elements are all equal is one number."""
+        match value:
+            case Tensor(batched=True, node=node):
+                return node
+            case Tensor(node=node):
+                return reshaped(node, shape, self.span)
+            case Known(array=array) if (equal := _equal_elements(array)) is not None:
+                return number(Fraction(equal), span=self.span)
+            case Known():
+                return self.model(value, shape)
+            case _:
+                return number(Fraction(value), span=self.span)
+
+    def _shape(self, value: Known | Tensor, rank: int, batched: bool) -> tile.Shape:
+        """Return the extents of an operand in an expression whose result has `rank` axes in ONNX."""
         if isinstance(value, Tensor) and value.batched:
             if value.rank != rank:
                 self.refuse(
                     f"a tensor with an axis of samples and {value.rank} axes meets one of {rank}",
                     self.one_by_one(value, cure="the axis of the samples must be the first one of the result"),
                 )
-            return value.node
+            return value.shape
         shape = value.array.shape if isinstance(value, Known) else value.shape
         if batched and len(shape) == rank:
             if shape[0] != 1:
@@ -296,7 +313,7 @@ class Call:
                     "its first extent must be 1, so that all samples have the same",
                 )
             shape = shape[1:]
-        return self.model(value, shape) if isinstance(value, Known) else reshaped(value.node, shape, self.span)
+        return shape
 
     def _check_broadcast(self, shapes: Sequence[tile.Shape]) -> None:
         try:
@@ -318,6 +335,14 @@ def _finite(value: object, *, limit: bool) -> bool:
     if isinstance(value, tuple):
         return all(_finite(each, limit=limit) for each in value)
     return not isinstance(value, float) or isfinite(value) or (limit and isinf(value))
+
+
+def _equal_elements(array: NDArray[np.generic]) -> float | int | None:
+    """Return the number that all elements of an array are, and None if they differ or are no finite numbers."""
+    if not array.size or array.dtype.kind not in "biuf" or not np.isfinite(array).all():
+        return None
+    first = array.reshape(-1)[0]
+    return first.item() if (array == first).all() else None
 
 
 def _rank(value: Known | Tensor) -> int:

@@ -114,6 +114,15 @@ def reshaped(node: Node, shape: Shape, span: Span | None) -> Node:
     return Reshape(shape=shape, kind=node.kind, operand=node, span=span)
 
 
+def spread(node: Node, shape: Shape, span: Span | None) -> Node:
+    """Return a tensor broadcast to a shape."""
+    if prod(node.shape) == prod(shape):
+        return reshaped(node, shape, span)
+    first = len(shape) - len(node.shape)
+    source = [fixed(0) if n == 1 else place for n, place in zip(node.shape, axes(len(shape))[first:], strict=True)]
+    return contract(shape, axes(len(shape)), [read(node, source, span)], aggregation="assign", span=span)
+
+
 def made(operator: Operator, *operands: Node, span: Span | None, kind: Kind | None = None) -> Node:
     """Return an operator on every element."""
     return apply(operator, operands, span, kind)

@@ -67,9 +67,19 @@ ELEMENTWISE = {
     "Erf": one("Erf"),
     **{
         f"Pow {power}": one("Pow", "x p", arrays={"p": np.float32(power)}, **(POSITIVE if power in (0.5, -1) else {}))
-        for power in (0.5, 1, 2, 3, -1)
+        for power in (0.5, 0, 1, 2, 3, 4, -1)
+    },
+    **{
+        f"Pow {power}": one("Pow", "x p", arrays={"p": np.float32(power)}, of_low=0.75, of_high=1.5)
+        for power in (10, -2, 1.5, -0.5, 0.7)
     },
     "Pow with an array": one("Pow", "x p", arrays={"p": np.array([2], dtype=np.int64)}),
+    "Pow with exponents for each column": one("Pow", "x p", arrays={"p": np.full(6, 2.0)}),
+    "Mul by equal numbers": one("Mul", "x b", arrays={"b": np.full(6, 1e-6)}, of_low=-120.0, of_high=120.0),
+    "Div by equal numbers": one("Div", "x b", arrays={"b": np.full((4, 1), 300.0)}, **MATRIX),
+    "Max with equal numbers that widen": one(
+        "Max", "x b", arrays={"b": np.full((4, 6), 0.25)}, of_shapes={"x": (1, 6)}
+    ),
     "Identity": one("Identity"),
     "Dropout": one("Dropout", opset=7),
     "Dropout ratio": one("Dropout", opset=10, ratio=0.25),

@@ -26,7 +26,10 @@ REFUSED: dict[str, tuple[Case, str, str]] = {
     ),
     "a slip of the pen": (one("Cos"), "this operator is not there; the node has no attributes", "the operators are"),
     "a type of cast": (one("Cast", to=8), "a cast to the type 8", "real numbers"),
-    "an exponent": (one("Pow", "x p", arrays={"p": np.float32(4)}), "its exponent is none that is there", "0.5, 1, 2"),
+    "exponents that differ": (one("Pow", "x p", arrays={"p": np.arange(6.0)}), "its exponents differ", "one exponent"),
+    "an exponent that is no number": (
+        one("Pow", "x p", arrays={"p": np.float32("nan")}), "no finite number", "a finite number"
+    ),
     "an exponent that is computed": (
         one("Pow", "x z", of_shapes={"x": (6,), "z": (6,)}), "'z' is an input of the model, and must be", "initialiser"
     ),

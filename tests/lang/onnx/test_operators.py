@@ -86,3 +86,28 @@ def test_an_operator(name: str) -> None:
             assert np.array_equal(found[shown], expected)
         else:
             close(found[shown], expected)
+
+
+@pytest.mark.parametrize("operator", ["Mul", "Div", "Max", "Pow"])
+def test_equal_elements_are_a_scalar(operator: str) -> None:
+    """A constant means the same in every shape: it scales, and no word of it is held."""
+    number = {"Mul": 0.0001, "Div": 100.0, "Max": -1000.0, "Pow": 2.0}[operator]
+    x = {"x": np.array([[-32.0, -1.5, 0.25, 1.0, 20.5, 31.75]])}
+    found = []
+    for shape in ((), (1,), (6,), (1, 6)):
+        case = one(operator, "x b", arrays={"b": np.full(shape, number)})
+        made = read(case.proto(), format="q6.10")
+        assert not made.reading.models
+        found.append(made.evaluate(x)["y"])
+    for other in found[1:]:
+        np.testing.assert_array_equal(np.ravel(other), np.ravel(found[0]))
+    with np.errstate(divide="ignore"):
+        real = {"Mul": x["x"] * number, "Div": x["x"] / number, "Max": x["x"], "Pow": x["x"] ** 2}[operator]
+    assert np.abs(np.clip(real, -32, 32 - 2**-10) - found[0]).max() <= 2**-10
+
+
+def test_numbers_that_round_to_zero_are_named() -> None:
+    case = one("Mul", "x b", arrays={"b": np.array([0.0001, 0.0, 0.5, -0.0002, 0.001, 3.0])})
+    text = "'b': 2 of 6 numbers round to zero; the smallest step of q6.10 is 0.0009765625"
+    assert text in read(case.proto(), format="q6.10").warnings
+    assert not read(case.proto(), format="q8.24").warnings

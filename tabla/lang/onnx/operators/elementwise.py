@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 
 from tabla.lang.onnx.call import REQUIRED, Call, Results
 from tabla.lang.onnx.operators.registry import Table, operator
-from tabla.lang.onnx.tiles import made
+from tabla.lang.onnx.tiles import made, number
 from tabla.lang.onnx.values import Known, Labels, Tensor, Value
 from tabla.lang.tile import program as tile
 
 TABLE: Table = {}
-_POWERS = (0.5, 1.0, 2.0, 3.0, -1.0)
 _TEXT, _INTEGERS, _FLOATS, _BOOLEAN = 8, (2, 3, 4, 5, 6, 7, 12, 13), (1, 10, 11, 16), 9
 
 
@@ -39,6 +38,7 @@ for _name, _of, _count in (
     ("Neg", "negate", 1),
     ("Abs", "absolute", 1),
     ("Erf", "error_function", 1),
+    ("Softplus", "soft_plus", 1),
     ("Equal", "equal", 2),
     ("Greater", "greater", 2),
     ("GreaterOrEqual", "greater_equal", 2),
@@ -89,15 +89,6 @@ def _elu(call: Call) -> Results:
     powers = call.elementwise("exponential", call.elementwise("minimum", value, 0))
     bent = call.elementwise("multiply", call.elementwise("subtract", powers, 1), alpha)
     return call.elementwise("select", call.elementwise("less", value, 0), bent, value)
-
-
-@operator(TABLE, "Softplus")
-def _softplus(call: Call) -> Results:
-    value = call.tensor(0)
-    # log(1 + exp(x)) = max(x, 0) + log(1 + exp(-|x|)), in which no power saturates.
-    powers = call.elementwise("exponential", call.elementwise("negate", call.elementwise("absolute", value)))
-    bent = call.elementwise("logarithm", call.elementwise("add", powers, 1))
-    return call.elementwise("add", call.elementwise("maximum", value, 0), bent)
 
 
 @operator(TABLE, "Gelu", approximate="none")
@@ -163,20 +154,19 @@ def _clip(call: Call) -> Results:
 @operator(TABLE, "Pow")
 def _pow(call: Call) -> Results:
     exponents = call.known(1).array
-    if exponents.size != 1 or float(exponents.reshape(-1)[0]) not in _POWERS:
-        call.refuse("its exponent is none that is there", f"use one of {', '.join(f'{p:g}' for p in _POWERS)}")
-    value, exponent = call.operand(0), float(exponents.reshape(-1)[0])
-    match exponent:
-        case 1.0:
-            return value
-        case 0.5:
-            return call.elementwise("square_root", value)
-        case -1.0:
+    if exponents.dtype.kind not in "biuf" or not np.isfinite(exponents).all():
+        call.refuse("its exponent is no finite number", "give a finite number")
+    if not exponents.size or (exponents != exponents.reshape(-1)[0]).any():
+        call.refuse("its exponents differ", "give one exponent, and a node for each of several")
+    exponent, value = exponents.reshape(-1)[0].item(), call.operand(0)
+    nodes, batched = call.aligned(value, call.known(1))
+    if nodes[0].kind == "integer":
+        if exponent < 0:
             call.refuse_integers(value)
-            return call.elementwise("divide", 1, value)
-        case _:
-            square = call.elementwise("multiply", value, value)
-            return square if exponent == 2 else call.elementwise("multiply", square, value)
+        if exponent != int(exponent):
+            call.refuse("the machine would not round such powers of integers", "cast to float first")
+        nodes[1] = number(int(exponent), "integer", call.span)
+    return Tensor(node=made("power", *nodes, span=call.span), batched=batched)
 
 
 @operator(TABLE, "Identity")
