@@ -15,10 +15,12 @@ from tabla.hw.multiplier import Multiplier
 def placed(addend: Any, shift: int, fill: Any, accumulator: int) -> Any:
     """Return ``addend << shift`` with `fill` in the empty bits. It is nothing but wires. `addend` is signed.
 
-    Where the shift is negative, the bits that are dropped are `fill` themselves.
+    Where the shift is negative, the bits that are dropped are `fill` themselves. So are bits above the accumulator,
+    which is as wide as the largest sum.
     """
     if shift < 0:
         addend, shift = addend[-shift:], 0
+    addend = addend[: accumulator - shift]
     return Cat(fill.replicate(shift), addend, addend[-1].replicate(accumulator - shift - len(addend)))
 
 
@@ -89,8 +91,9 @@ class Mac(wiring.Component):
         self.shifts = shifts
         # By the place of an addend's lowest bit, the indices of the shifts that put it there.
         self.addend_places: dict[int, list[int]] = {}
+        self.places = places or shifts
         for index in sorted(addend_shifts) or [0]:
-            self.addend_places.setdefault((places or shifts)[index], []).append(index)
+            self.addend_places.setdefault(self.places[index], []).append(index)
         self.has_tree = tree
         self.early = len(self.addend_places) == 1 and not tree and not late
         self.late = late
@@ -129,6 +132,8 @@ class Mac(wiring.Component):
         # An operation without an addend has 0 there, so its place does not matter.
         *others, last = self.addend_places
         moves = len(others) >= MULTIPLEXED
+        # Half a unit is the bit below an addend without guard bits, and moves with it.
+        together = moves and self.places == self.shifts
         if self.early:
             m.d.sync += [addend.eq(self.addend ^ self.invert.replicate(self.addend_width)), inverts.eq(self.invert)]
             word = placed(addend, last, inverts, width)
@@ -138,15 +143,14 @@ class Mac(wiring.Component):
             # At most one of the two is not 0.
             joined = (addend | self.late_addend).as_signed() if self.late else addend
             if moves:
-                # Half a unit is the bit below an addend, and moves with it.
-                least = min(self.addend_places)
-                joined = moved_up(Cat(self.half, joined), distance(self.shift, self.shifts)).as_signed()
-                others, last = [], least - 1
+                moved = Cat(self.half, joined) if together else joined
+                joined = moved_up(moved, distance(self.shift, self.places)).as_signed()
+                others, last = [], min(self.places) - together
             word = placed(joined, last, Const(0, 1), width)
             for place in others:
                 word = Mux(self._is_one(self.addend_places[place]), placed(joined, place, Const(0, 1), width), word)
             word = word ^ inverts.replicate(width)
-        m.d.sync += start.eq(word if moves else word ^ self._half_unit())
+        m.d.sync += start.eq(word if together else word ^ self._half_unit())
 
         sum_ = Signal(signed(width), name="sum", reset_less=True)
         other: Any = start

@@ -104,10 +104,10 @@ class Rounder(wiring.Component):
         if self.plain:
             self._plain(m)
             return m
-        sum_ = Signal(signed(self.accumulator_width), name="sum")
+        sum_ = Signal(signed(self._reach), name="sum")
         moves = len(self.shifts) > MULTIPLEXED
-        kept, beyond = (self.accumulator, Const(0, 1)) if moves else self._kept(m)
-        m.d.comb += sum_.eq((kept ^ self.inverted.replicate(self.accumulator_width)).as_signed())
+        kept, beyond = (self._reaching(), Const(0, 1)) if moves else self._kept(m)
+        m.d.comb += sum_.eq((kept ^ self.inverted.replicate(self._reach)).as_signed())
 
         word = Signal(self.width, reset_less=True)
         outside = Signal(reset_less=True)
@@ -191,12 +191,22 @@ class Rounder(wiring.Component):
         """Return the sum as it is kept, and whether it does not fit."""
         beyond = self._does_not_fit(m)
         if self.joins:
-            return self.accumulator | self.joined, beyond | self.joined_outside
-        return self.accumulator, beyond
+            return self._reaching() | self.joined, beyond | self.joined_outside
+        return self._reaching(), beyond
+
+    @property
+    def _reach(self) -> int:
+        """The bits from the lowest one of a sum to the highest one of a result, or of the accumulator."""
+        return max(self.accumulator_width, max(self.shifts) + self.width)
+
+    def _reaching(self) -> Any:
+        """Return the accumulator, with its sign up to the highest bit of a result."""
+        more = self._reach - self.accumulator_width
+        return Cat(self.accumulator, self.accumulator[-1].replicate(more)).as_signed() if more else self.accumulator
 
     def _does_not_fit(self, m: Module) -> Any:
         """Return whether bits above the word differ from the sign. Those of a complement do so too."""
-        accumulator = self.accumulator
+        accumulator = self._reaching()
         if self.plain:
             return unlike(m, accumulator[self.shifts[0] + self.width - 1 :], name="above")
         above = max(self.shifts) + self.width - 1
@@ -209,4 +219,4 @@ class Rounder(wiring.Component):
             for index, shift in enumerate(self.shifts)
             if shift + self.width - 1 < above
         ]
-        return reduce(or_, more, differ(above, self.accumulator_width - 1))
+        return reduce(or_, more, differ(above, self._reach - 1))

@@ -123,7 +123,7 @@ def _parameters(schedule: Schedule, memories: Mapping[str, Sequence[Strand]]) ->
         roots=max(1, template.roots),
         width=format.width,
         fraction=format.fraction,
-        accumulator=_accumulator(schedule, shifts),
+        accumulator=_accumulator(schedule, shifts, every),
         shifts=shifts,
         stream_words=schedule.stream_words,
         ring_slots=slots,
@@ -160,16 +160,25 @@ def _functions(graph: Graph) -> list[str]:
     return sorted(used, key=lambda n: functions()[n].code)
 
 
-def _accumulator(schedule: Schedule, shifts: Sequence[int]) -> int:
-    """Return the bits of an accumulator that never wraps."""
+def _accumulator(schedule: Schedule, shifts: Sequence[int], strands: Sequence[Strand]) -> int:
+    """Return the bits of an accumulator that never wraps.
+
+    Addends move up by the shifts of their operations. The shifts of other operations cost no bits.
+    """
     most = schedule.template.pes
     for statement in schedule.mapped.statements:
         if isinstance(statement.operation, Linear):
             extents = {i.name: i.extent for i in statement.reduced}
             points = sum(math.prod(extents[n] for n in t.reduce) for t in statement.operation.terms)
             most = max(most, points * (schedule.template.roots if statement.crosses else 1))
+    moving = {
+        int(operation.field("shift"))
+        for strand in strands
+        for operation in strand.body
+        if operation.field("base") == "addend" or operation.field("post") == "extreme"
+    }
     # A stored word has the guard bits more, by which its shift is less.
-    places = [s + schedule.mapped.model_guard * (n >= schedule.wide_from) for n, s in enumerate(shifts)]
+    places = [shifts[n] + schedule.mapped.model_guard * (n >= schedule.wide_from) for n in moving or {0}]
     return accumulator_bits(schedule.format.width, places, most)
 
 

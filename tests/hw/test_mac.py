@@ -1,6 +1,7 @@
 """Multiply, accumulate, round, compare: the whole path of a lane or root against plain integers."""
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ from amaranth.lib.wiring import In, Out
 from bench import corners, every_feature, played
 from hand_assembler import parameters
 from tabla.hw.control import MacControl, limit_words
+from tabla.hw.instruction import instruction_width
 from tabla.hw.mac import Mac
 from tabla.hw.pipeline import delayed, selected
 from tabla.hw.rounder import POSTS, Rounder
@@ -25,9 +27,10 @@ FORMATS = [(8, 6), (16, 10), (32, 16)]
 class Path(wiring.Component):
     """``MacControl``, ``Mac`` and ``Rounder`` wired as in a root: operands come with the operation."""
 
-    def __init__(self, build: Parameters) -> None:
+    def __init__(self, build: Parameters, addend_shifts: Sequence[int] | None = None) -> None:
         self.build = build
-        bits = sum(f.width for f in operation_format("root_issue").fields)
+        self.addend_shifts = range(len(build.shifts)) if addend_shifts is None else addend_shifts
+        bits = instruction_width("root_issue", build.far_shift_bits)
         word = signed(build.width)
         super().__init__(
             {
@@ -55,7 +58,7 @@ class Path(wiring.Component):
             width=build.width,
             accumulator=build.accumulator,
             shifts=build.shifts,
-            addend_shifts=range(len(build.shifts)),
+            addend_shifts=self.addend_shifts,
             tree=True,
             late=True,
             extremes=True,
@@ -123,7 +126,8 @@ class Step:
         for field in operation_format("root_issue").fields:
             value = self.fields.get(field.name, 0)
             code = field.choices.index(value) if isinstance(value, str) else value
-            instruction |= code << field.offset
+            instruction |= (code & ((1 << field.width) - 1)) << field.offset
+        instruction |= self.fields["shift"] >> 2 << sum(f.width for f in operation_format("root_issue").fields)
         flags = {name: getattr(self, name) for name in ("valid", "first", "last", "open", "a", "b", "c", "tree")}
         return {**flags, "instruction": instruction}
 
@@ -173,8 +177,8 @@ def expected(steps: list[Step], build: Parameters) -> list[tuple[int, int, int, 
     return found
 
 
-def check(steps: list[Step], build: Parameters) -> None:
-    seen = played(Path(build), [step.inputs() for step in steps], more=12)
+def check(steps: list[Step], build: Parameters, addend_shifts: Sequence[int] | None = None) -> None:
+    seen = played(Path(build, addend_shifts), [step.inputs() for step in steps], more=12)
     decode = MacControl.LATENCY
     accumulated, shown = decode + timing().accumulated, decode + timing().result
     at = [cycle for cycle, step in enumerate(steps) if step.valid]
@@ -221,6 +225,26 @@ def test_random_operations_with_bubbles(width: int, fraction: int) -> None:
     chance = random.Random(width)
     words = corners(width) + [chance.randrange(-(1 << (width - 1)), 1 << (width - 1)) for _ in range(40)]
     check([step(chance, words) for _ in range(3000)], wide(width, fraction))
+
+
+@pytest.mark.parametrize("addend_shifts", [(1,), (1, 2), (1, 2, 3, 4, 5), (2, 3, 4, 5, 6, 1)])
+def test_an_accumulator_is_as_wide_as_its_sums_and_not_as_its_shifts(addend_shifts: tuple[int, ...]) -> None:
+    """Addends reach bit 36 and results bit 46, and the accumulator has 38 bits.
+
+    Half a unit of a place without addends is added as everywhere, also where addends move through a barrel shifter.
+    """
+    shifts = (0, 10, 14, 1, 20, 12, 21, 28, 31)
+    build = parameters(1, width=16, fraction=10, accumulator=38, shifts=shifts, far_shift_bits=2)
+    chance = random.Random(len(addend_shifts))
+    words = corners(16) + [chance.randrange(-(1 << 15), 1 << 15) for _ in range(40)]
+    steps = []
+    for _ in range(3000):
+        made = step(chance, words, shift=chance.randrange(len(shifts)))
+        if made.fields["base"] == "addend" or made.fields["post"] == "extreme":
+            made.fields["shift"] = chance.choice(addend_shifts)
+        made.first = int(made.first or chance.random() < 0.5)
+        steps.append(made)
+    check(steps, build, addend_shifts)
 
 
 @pytest.mark.parametrize(("width", "fraction"), FORMATS)

@@ -23,6 +23,8 @@ from tabla.lower.tabla import lower as lower_tabla
 from tabla.lower.tc import lower as lower_tc
 from tabla.lower.tile import lower as lower_tile
 from tabla.passes.pipeline import shaped
+from tabla.program.encode import encode
+from tabla.program.sizes import accumulator_bits
 from tabla.source import Source, TablaError
 from tabla.tile import Tensor, TensorIndexes, TensorOutput
 from tests.compiled.interpreted import without_compiler
@@ -450,6 +452,31 @@ def test_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_in_icarus() -> None:
     need("icarus")
     hold_against_evaluation(shaped(tabla(LEARNING), Q6_10), "icarus", 3, Q6_10, samples=2, seed=4)
+
+
+MANY_PLACES = """
+m = 8; mu = 0.03; model_input x[m], z[m]; model_output y; model w[m]; gradient g[m] -> w; iterator i[0:m];
+a = sum[i](x[i]) / 100;
+b = z[0] + 0.3 * a; c = z[1] + 0.07 * x[1]; d = z[2] + 0.013 * x[2]; e = z[3] + 0.0021 * x[3];
+h = sum[i](w[i] * x[i]) + 17 * b / 3 + c - d + e + z[4] + 0.0003 * x[4] + z[5] + 5 * x[5] / 3;
+g[i] = (h - y) * x[i] + 0.01 * w[i] + z[i] / 31;
+"""
+
+
+def test_seven_places_in_hardware() -> None:
+    graph = shaped(tabla(MANY_PLACES), Q6_10)
+    assert len(agree(graph, template_for(4), Q6_10).shifts) == 7
+    hold_against_evaluation(graph, "amaranth", 3, Q6_10, samples=2, seed=4)
+
+
+def test_an_accumulator_counts_the_places_of_addends_alone() -> None:
+    """Sums over 1000 are rounded at place 24. A word that is added to one begins there, and costs bits."""
+    head = "m = 16; model_input x[m], z; iterator i[0:m];"
+    widths = []
+    for text in ("y = sum[i](x[i]);", "y = sum[i](x[i]) / 1000;", "y = sum[i](x[i]) / 1000 + z;"):
+        parameters = encode(agree(shaped(tabla(head + text), Q6_10), template_for(4), Q6_10)).parameters
+        widths.append(parameters.accumulator)
+    assert widths == [accumulator_bits(16, {10}, 16)] * 2 + [accumulator_bits(16, {24}, 17)]
 
 
 def test_a_constant_times_a_word_costs_what_it_did() -> None:
