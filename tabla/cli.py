@@ -114,6 +114,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return stop.status
 
 
+def _nowhere() -> bool:
+    """Return whether the current folder is there no more. The system then fails without a name."""
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return True
+    return False
+
+
 @contextmanager
 def _cache_warnings(console: Console) -> Iterator[None]:
     """Show the warning about a cache that is not used as all warnings of commands are shown, once a command."""
@@ -137,6 +146,9 @@ def _run(words: list[str], console: Console) -> int:
         parsed = _parsed(words)
     except SystemExit as stop:  # argparse exits after --help, --version and errors
         return int(stop.code or 0)
+    except TablaError as fault:  # the records of templates, which are choices of options, cannot be read
+        console.fault(str(fault))
+        return 1
     console.quiet = getattr(parsed, "quiet", False)
     try:
         from tabla.commands.outputs import check_outputs
@@ -156,6 +168,9 @@ def _run(words: list[str], console: Console) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as fault:
+        if fault.filename is None and _nowhere():
+            console.fault("error: the current folder has been removed\nhint: go to a folder that exists")
+            return 1
         place = f" '{fault.filename}'" if fault.filename else ""
         console.fault(f"error: {fault.strerror or fault}{place}\nhint: {cure(fault, _OTHER)}")
         return 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -62,8 +63,17 @@ def tokens_of(rules: ModuleType, source: Source, faults: Faults) -> tuple[list[T
     return found, lexer.strays
 
 
+def require_docstrings() -> None:
+    """Raise `TablaError` where Python has left out the docstrings, in which PLY finds the rules of its grammars."""
+    if sys.flags.optimize > 1:
+        raise TablaError(
+            "python -OO leaves out the docstrings, which hold the grammars", hint="use python -O, or PYTHONOPTIMIZE=1"
+        )
+
+
 @cache
 def _lexer(rules: ModuleType) -> Any:
+    require_docstrings()
     return ply_lex.lex(module=rules, reflags=int(re.VERBOSE), errorlog=ply_lex.NullLogger())
 
 

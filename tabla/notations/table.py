@@ -97,6 +97,11 @@ def split(file: str) -> tuple[Path, str | None]:
     return (Path(head), member) if notation is not None and notation.has_members else (Path(file), None)
 
 
+def _is_text(name: str) -> bool:
+    """Return whether UTF-8 has the characters of a name. Python gives bytes that are none as halves of pairs."""
+    return not any("\ud800" <= letter <= "\udfff" for letter in name)
+
+
 def read_file(file: str, options: Options) -> Reading:
     """Read and check a program in a file. A fault of the text or of `options` is a `TablaError`."""
     path, member = split(file)
@@ -104,6 +109,10 @@ def read_file(file: str, options: Options) -> Reading:
     if notation is None:
         *others, last = [each.shown for each in _NOTATIONS.values()]
         raise TablaError(f"'{file}' is not a program", hint=f"programs are {', '.join(others)} and {last}")
+    if not _is_text(path.name):
+        raise TablaError(
+            f"the name of '{path}' is not UTF-8, and what is made of a program has its name", hint="rename the file"
+        )
     if not notation.takes_shapes:
         for option, given in (("--shape", options.shapes), ("--arg", options.arguments)):
             if given:

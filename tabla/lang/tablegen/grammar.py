@@ -13,6 +13,7 @@ from typing import Any
 
 from ply import yacc  # type: ignore[import-untyped]
 
+from tabla.lang.lexemes import require_docstrings
 from tabla.lang.tablegen import syntax as s
 from tabla.lang.tablegen import value_grammar
 from tabla.lang.tablegen.lexer import literals as _literals
@@ -270,6 +271,7 @@ def parser() -> Any:
     """Return the tables. They are built on first use, because it takes a moment and most commands never read a target
     description.
     """
+    require_docstrings()
     # PLY wants all productions in one namespace.
     rules = SimpleNamespace(**{**vars(value_grammar), **globals()})
     return yacc.yacc(module=rules, write_tables=False, debug=False, errorlog=yacc.NullLogger())

@@ -7,11 +7,13 @@ rule. Positions are offsets; `tabla.lang.tablegen.scanner` turns them into token
 from __future__ import annotations
 
 import re
+import sys
 from functools import cache
 from typing import Any
 
 from ply import lex  # type: ignore[import-untyped]
 
+from tabla.lang.lexemes import require_docstrings
 from tabla.lang.tablegen import preprocessor
 from tabla.lang.tablegen.preprocessor import LexicalFault
 
@@ -171,6 +173,5 @@ def t_error(token: Any) -> None:
 @cache
 def prototype() -> Any:
     """Return the lexer that every file clones. It is made on first use, because building it costs start-up time."""
-    import sys
-
+    require_docstrings()
     return lex.lex(module=sys.modules[__name__], errorlog=lex.NullLogger())
