@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from importlib import import_module
-from typing import Any, NoReturn
+from typing import NoReturn, TextIO
 
 from tabla._version import VERSION
 from tabla.caches import SharedCacheWarning
@@ -129,11 +129,18 @@ def _cache_warnings(console: Console) -> Iterator[None]:
     with warnings.catch_warnings():
         shown = warnings.showwarning
 
-        def show(message: Warning | str, category: type[Warning], *where: Any) -> None:
+        def show(
+            message: Warning | str,
+            category: type[Warning],
+            filename: str,
+            lineno: int,
+            file: TextIO | None = None,
+            line: str | None = None,
+        ) -> None:
             if issubclass(category, SharedCacheWarning):
                 console.remark(f"warning: {message}")
             else:
-                shown(message, category, *where)
+                shown(message, category, filename, lineno, file, line)
 
         warnings.showwarning = show
         warnings.simplefilter("default", SharedCacheWarning)
