@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import tabla
 from tabla.cli import main
 from tests.pages import DOCS, Block, agrees, blocks, own_modules, pages, run
 
@@ -73,6 +74,14 @@ def test_all_blocks(
     request: pytest.FixtureRequest,
 ) -> None:
     run_page(page, blocks(TEXTS[page]), tmp_path, monkeypatch, capsys, request.config.getoption("--update-golden"))
+
+
+@pytest.mark.parametrize("page", WITH_SLOW_CODE)
+def test_a_page_whose_outputs_take_long_names_its_version(page: str) -> None:
+    """`make test` does not run them. A new version has to run `make docs-test`, and name itself there."""
+    slow = [block for block in blocks(TEXTS[page]) if block.slow and block.kind == "console"]
+    shown = [line for block in slow for line in block.body.splitlines() if not line.startswith("$ ")]
+    assert not shown or f"`tabla` {tabla.__version__}" in TEXTS[page]
 
 
 def test_the_pages_have_code() -> None:
