@@ -6,11 +6,11 @@
 #   make lint        run ruff, and mypy --strict on the installed package
 #   make docs        write the documentation site into the folder site; open site/index.html in a browser
 #   make docs-test   run every code block of the documentation, those that take minutes, too
-#   make bench       measure tabla gen, each engine, the evaluation and the published learning problems, into
-#                    benchmarks/results; compare 2,000 random TableGen programs with llvm-tblgen
+#   make bench       measure tabla gen, each engine, the evaluation, the published learning problems, and the same in C on
+#                    one core, into benchmarks/results; compare 2,000 random TableGen programs with llvm-tblgen
 #   make bench-bus   play a million beats and every kind of fault at the wrappers for a bus; BEATS
-#   make bench-fpga  place and route five algorithms on 16 and 64 PEs for an ECP5-85F; takes hours; PARTS, PES, SEEDS,
-#                    OVERLAYS
+#   make bench-fpga  place and route five algorithms on 16 and 64 PEs for an ECP5-85F, and one with its wrapper in a plain
+#                    flow; takes hours; PARTS, PES, SEEDS, OVERLAYS
 #   make bench-cost  hold the estimates of tabla explore against designs that are synthesised, which takes about an hour;
 #                    DRAWS
 #   make bench-overlay
@@ -119,6 +119,7 @@ bench-fpga: $(VENV)/test
 	for record in $(OVERLAYS); do $(BIN)/python -m benchmarks.overlays.whole --template $$record --pes $(PES) \
 		--seeds $(SEEDS) --json benchmarks/results/overlays.json || exit 1; done
 	$(BIN)/python -m benchmarks.bus.cost --seeds $(SEEDS) --json benchmarks/results/bus_cost.json
+	$(BIN)/python -m benchmarks.flows --seeds $(SEEDS) --json benchmarks/results/flows.json
 
 # Designs that are measured already are not synthesised again, so it goes on where it was interrupted.
 DRAWS ?= $(shell seq 3000 3019)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -9,12 +10,17 @@ import numpy as np
 import pytest
 
 from benchmarks.cpu import measure
-from benchmarks.cpu.measure import PROBLEMS, STRICT, Row, compiled, drawn, learnt, markdown, measured
+from benchmarks.cpu.measure import PES, PROBLEMS, STRICT, Row, compiled, drawn, learnt, markdown, measured
 from benchmarks.fpga import SIZES
 from benchmarks.learning.problems import Problem
 from tabla.driver import build
 
 needs_compiler = pytest.mark.skipif(shutil.which("gcc") is None, reason="there is no gcc")
+ROOT = Path(__file__).resolve().parents[2]
+README, PAGE = ROOT / "README.md", ROOT / "docs" / "fpga.md"
+BESIDE = re.compile(
+    r"^\| ([\w -]+) \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \| (\d+) cycles, ([\d.]+) µs \|$", re.MULTILINE
+)
 
 
 def test_the_problems_are_those_of_the_table_of_the_array() -> None:
@@ -57,3 +63,24 @@ def test_every_sample_is_a_step(tmp_path: Path) -> None:
 def test_the_table() -> None:
     text = markdown([Row(program="svm 54", strict=1e6, fast=2.5e6, cycles=33, latency=90)])
     assert text.splitlines()[-1] == "| svm 54 | 1,000,000 | 2,500,000 | 33 | 90 |"
+
+
+def test_the_pages_have_one_table_and_it_fits_the_rows_of_the_array() -> None:
+    rows = BESIDE.findall(README.read_text(encoding="utf-8"))
+    assert rows == BESIDE.findall(PAGE.read_text(encoding="utf-8"))
+    assert tuple(name for name, *_ in rows) == SIZES
+    for name, strict, fast, rate, latency, time in rows:
+        array = re.search(
+            rf"^\| {name} \| {PES} \| \d+ \| \d* \| LFE5U-85F, 6 \| ([\d.]+) \(\d\) \| ([\d,]+) \|",
+            README.read_text(encoding="utf-8"),
+            re.MULTILINE,
+        )
+        assert array and array[2] == rate
+        assert float(time) == pytest.approx(int(latency) / float(array[1]), abs=0.0051)
+        assert int(strict.replace(",", "")) < int(fast.replace(",", ""))
+
+
+@pytest.mark.parametrize("problem", PROBLEMS[:3], ids=lambda problem: problem.kind)
+def test_the_latency_of_the_pages_is_that_of_a_build(problem: Problem) -> None:
+    (shown,) = (row for row in BESIDE.findall(README.read_text(encoding="utf-8")) if row[0] == problem.name)
+    assert int(shown[4]) == build(problem.file, problem.options(PES)).schedule.latency
