@@ -26,6 +26,9 @@
 #                    against each other; N programs, SEED; a run that was interrupted goes on
 #   make fuzz-texts  give changed texts and files to all readers of the tool, and report what is neither a result nor an
 #                    error with its place; N inputs each, SEED, ONLY
+#   make fuzz-formulas
+#                    draw formulas, and hold the words of all notations against each other and against float64; N seconds,
+#                    SEED
 #   make mutants     plant faults into the hardware and into the Verilog of a network, and write docs/mutation.md with
 #                    those that the tests miss; N faults, SEED; a run that was interrupted goes on; takes hours
 #   make clean       remove everything that the other targets made
@@ -40,7 +43,7 @@ PYTEST := $(BIN)/python -m pytest -rs
 WORKERS ?= 2
 
 .PHONY: help demo test test-all lint docs docs-test bench bench-bus bench-fpga bench-cost bench-overlay bench-accuracy \
-	prove prove-quick prove-mutants fuzz fuzz-texts mutants simulators clean
+	prove prove-quick prove-mutants fuzz fuzz-texts fuzz-formulas mutants simulators clean
 .DEFAULT_GOAL := help
 
 help:
@@ -158,6 +161,9 @@ prove-mutants: $(VENV)/test
 # The input of each fault goes into the folder fuzz-faults. A seed gives the same inputs each time.
 fuzz-texts: $(VENV)/test
 	$(BIN)/python -m tests.fuzz.texts --count $(or $(N),10000) --seed $(SEED) $(if $(ONLY),--only '$(ONLY)')
+
+fuzz-formulas: $(VENV)/test
+	$(BIN)/python -m tests.fuzz.drawn_formulas --seconds $(or $(N),60) --seed $(SEED)
 
 # The file fuzz-programs.json tells how far the run is.
 fuzz: $(VENV)/test simulators

@@ -34,9 +34,10 @@ from tabla.ir.graph import (
 )
 from tabla.ir.rate import RuntimeRate
 from tabla.ir.rewrite import summed_names
+from tabla.lower.choices import adds, plain_term
 from tabla.lower.quantise import Quantiser, Use
 from tabla.lower.remarks import remarks
-from tabla.lower.scaled import Fitting, adds, outside, scalable
+from tabla.lower.scaled import Fitting, outside, scalable
 from tabla.source import Label, Span, TablaError
 
 Sum = tuple[Term, ...]
@@ -90,6 +91,8 @@ class GraphBuilder:
 
         Temporaries come before it where its operation has constants that the format cannot hold (decision 22).
         """
+        if isinstance(operation, Linear):
+            operation = replace(operation, terms=tuple(map(plain_term, operation.terms)))
         constraints, summed = tuple(constraints), set(summed_names(operation))
         _refuse_huge((*write, *constraints, *_affines(operation)), span)
         operation = self._fitted(target, indices, operation, span, constraints)

@@ -44,7 +44,8 @@ class Functions:
             return base if exponent else _term(_ONE)
         word = self._word(base)
         if (2 * exponent).denominator != 1:
-            product = times(_term(self._function("log", word)), exponent, span)
+            logarithm = _term(self._function("log", word))
+            product = times(logarithm, exponent, span, lambda made, summed: self.part(made))
             return _term(self._function("exp", self._word(product)))
         whole, half = divmod(int(abs(2 * exponent)), 2)
         factors: list[Sum] = []

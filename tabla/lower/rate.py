@@ -11,8 +11,9 @@ from tabla.ir.format import Format
 from tabla.ir.graph import Affine, Index, Linear, Operand, Ordinal, Read, Term
 from tabla.ir.rate import RATE, RuntimeRate
 from tabla.lower.builder import GraphBuilder, mentioned
+from tabla.lower.choices import Word
 from tabla.lower.quantise import Quantiser, shown
-from tabla.lower.scaled import Scaled, Word, taken_apart
+from tabla.lower.scaled import Scaled, taken_apart
 from tabla.source import Label, Span, TablaError
 
 

@@ -43,8 +43,8 @@ def _power_in(operation: Operation, last: dict[str, Operation]) -> Function | No
         case _:
             return None
     match last.get(argument):
-        case Linear(terms=(Term(factors=(one,), sign=1), Term(factors=(other,), sign=1)) as terms, shift=0) if (
-            not any(term.reduce for term in terms)
+        case Linear(terms=(Term(factors=(one,), sign=1), Term(factors=(other,), sign=1)) as terms, shift=0) if not any(
+            term.reduce for term in terms
         ):
             pass
         case _:

@@ -6,7 +6,7 @@ the point, and the power of two joins the shift of the product.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, floor, prod
@@ -27,11 +27,14 @@ from tabla.ir.graph import (
     Read,
     Term,
 )
+from tabla.lower.choices import Member, Word
 from tabla.lower.quantise import Quantiser
 from tabla.source import Span
 
 Part = Callable[[Operation], Read]
 """Makes a temporary of an operation."""
+SummedPart = Callable[[Operation, tuple[str, ...]], Read]
+"""Makes a temporary of an operation under the indices of sums around it."""
 
 LEAST_PRECISION = 10
 """The fewest bits behind the point of a mantissa, as far as a word has room for them. With 10 bits a mantissa is at
@@ -56,11 +59,6 @@ _UNIT = Factor(value=Fraction(1))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Word(Constant):
-    """A factor that is a word of the format, however inexact: the mantissa of a learning rate."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Mantissa(Factor):
     """The factor, from 1 to 2, of a sum of products that is rounded before a constant multiplies it."""
 
@@ -70,6 +68,11 @@ class Scaled(Term):
     """A product of two words times the constant `scale`."""
 
     scale: Factor
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shared(Term):
+    """A product of a sum that is scaled as a whole, of which one factor may be a constant."""
 
 
 def taken_apart(value: Fraction) -> tuple[Fraction, int]:
@@ -125,15 +128,8 @@ def places_of(values: Collection[Fraction], fmt: Format) -> dict[Fraction, int]:
     if len(set(values)) == 1 and mantissa == 1:
         return {largest: fmt.fraction + shift}
     place = place_of(largest, fmt)
-    apart = {
-        value for value in values if 16 * value < largest and (value * Fraction(2) ** place).denominator != 1
-    }
+    apart = {value for value in values if 16 * value < largest and (value * Fraction(2) ** place).denominator != 1}
     return {value: place for value in values if value not in apart} | (places_of(apart, fmt) if apart else {})
-
-
-def adds(terms: Sequence[Term]) -> bool:
-    """Return whether a value is a sum: of several terms, or over indices."""
-    return len(terms) > 1 or any(term.reduce for term in terms)
 
 
 def scalable(terms: Sequence[Term], by: Fraction, fmt: Format) -> bool:
@@ -144,6 +140,8 @@ def scalable(terms: Sequence[Term], by: Fraction, fmt: Format) -> bool:
     """
 
     def fits(term: Term) -> bool:
+        if isinstance(term, Member):
+            return fits(Term(factors=(_ONE,)))
         rest = [factor for factor in term.factors if not isinstance(factor, Constant)]
         known = prod((factor.value for factor in term.factors if isinstance(factor, Constant)), start=abs(by))
         if isinstance(term, Scaled):
@@ -154,20 +152,51 @@ def scalable(terms: Sequence[Term], by: Fraction, fmt: Format) -> bool:
     return all(map(fits, terms))
 
 
-def times(terms: tuple[Term, ...], value: Fraction, span: Span | None, *, inverse: bool = False) -> tuple[Term, ...]:
+def times(
+    terms: tuple[Term, ...], value: Fraction, span: Span | None, part: SummedPart, *, inverse: bool = False
+) -> tuple[Term, ...]:
     """Return a sum times a constant, which each term takes as mantissa and shift.
 
-    `span` is the place of the constant in the program. With `inverse` the program has 1 / `value` there, as a divisor.
+    Choices and functions become words before, by `part`. If the sum has products of words beside other terms, it is
+    scaled as a whole, so that no part of it saturates for itself. `span` is the place of the constant in the program.
+    With `inverse` the program has 1 / `value` there, as a divisor.
     """
     factor = Factor(value=value, inverse=inverse, span=span)
-    return tuple(_times(term, factor) for term in terms)
+    made = tuple(_words(terms, part))
+    apart = {abs(term.scale.value) if isinstance(term, Scaled) else int(_multiplies(term)) for term in made}
+    if len(apart) > 1 and any(map(_multiplies, made)):
+        made = tuple(_whole(term, part) for term in made)
+    return tuple(_times(term, factor) for term in made)
+
+
+def _multiplies(term: Term) -> bool:
+    """Return whether a term is a product of two words."""
+    return len([factor for factor in term.factors if not isinstance(factor, Constant)]) > 1
+
+
+def _whole(term: Term, part: SummedPart) -> Term:
+    """Return a term of a sum that is scaled as a whole: a product of two words, of which one may be a constant."""
+    if isinstance(term, Scaled) or any(isinstance(factor, Factor) for factor in term.factors):
+        word = part(Linear(terms=(replace(term, sign=1, reduce=()),)), term.reduce)
+        return Shared(factors=(word, _ONE), sign=term.sign, reduce=term.reduce)
+    return Shared(factors=(*term.factors, _ONE)[:2], sign=term.sign, reduce=term.reduce)
+
+
+def _words(terms: tuple[Term, ...], part: SummedPart) -> Iterator[Term]:
+    """Yield the terms of a sum, in which each choice and each function is a word that `part` makes."""
+    for term in terms:
+        if not isinstance(term, Member):
+            yield term
+        elif term.at == 0:
+            word = part(Linear(terms=term.of), term.reduce)
+            yield Term(factors=(word,), sign=term.sign * term.of[0].sign, reduce=term.reduce)
 
 
 def _times(term: Term, by: Factor) -> Term:
     if isinstance(term, Scaled):
         return replace(term, scale=replace(by, value=term.scale.value * by.value))
     rest: list[Operand] = [factor for factor in term.factors if not isinstance(factor, Constant)]
-    if len(rest) == 2:
+    if len(rest) == 2 or isinstance(term, Shared):
         return Scaled(factors=term.factors, sign=term.sign, reduce=term.reduce, scale=by)
     known = prod((factor.value for factor in term.factors if isinstance(factor, Constant)), start=by.value)
     return replace(term, factors=(*(rest or [_ONE]), replace(by, value=known)))
@@ -175,7 +204,7 @@ def _times(term: Term, by: Factor) -> Term:
 
 def _addend(term: Term) -> Fraction | None:
     """Return the constant that a term adds once, with its sign; None for any other term."""
-    if term.reduce or isinstance(term, Scaled):
+    if term.reduce or isinstance(term, Scaled) or any(isinstance(factor, Word) for factor in term.factors):
         return None
     known = [factor.value for factor in term.factors if isinstance(factor, Constant)]
     return term.sign * prod(known, start=Fraction(1)) if len(known) == len(term.factors) else None

@@ -325,6 +325,18 @@ def test_a_constant_that_the_format_holds_has_the_bits_of_a_word() -> None:
     assert results(tabla("model_input x; y = x * 0.3;"), Q6_10, {"x": 32767}) == [[9830]]
 
 
+@pytest.mark.parametrize("text", ["q6.10", "q7.1", "q4.14"])
+def test_a_choice_of_constants_is_one_of_their_words(text: str) -> None:
+    """Also where the choice stands in a sum, and where neither constant is a word."""
+    fmt = Format.parse(text)
+    words = Words(fmt.integer, fmt.fraction)
+    for one, other in (("0.3", "0.7"), ("1.9", "0.6"), ("0.0", "0.35")):
+        kernel = f"def f(float(2) x) -> (y, z) {{ y(i) = x(i) > 0.0 ? {one} : {other} z(i) = 2.3 + max(x(i), {one}) }}"
+        chosen = [words.word(Fraction(value) * fmt.one) for value in (one, other, "2.3")]
+        found = results(tc(kernel, {}, fmt), fmt, {"x": [1, 0]})
+        assert found == [chosen[:2], [chosen[2] + max(word, chosen[0]) for word in (1, 0)]]
+
+
 def test_constants_are_added_and_multiplied_exactly() -> None:
     """In q7.1 -0.75 is -0.5 as a word and 0.75 is 1."""
     fmt = Format.parse("q7.1")

@@ -16,8 +16,8 @@ from tabla.ir.graph import Constant, Index, Term
 from tabla.lang.tabla.constants import constant_value
 from tabla.lang.tabla.operators import Operator
 from tabla.lang.tabla.program import Expression, Node, Operation, Program, Read
+from tabla.lower.choices import adds
 from tabla.lower.quantise import shown
-from tabla.lower.scaled import adds
 
 
 def divided_alone(program: Program, seen: Collection[str]) -> dict[str, Fraction]:

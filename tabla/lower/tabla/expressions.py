@@ -23,6 +23,7 @@ from tabla.ir.graph import (
     Operation,
     Ordinal,
     Product,
+    Read,
     Term,
 )
 from tabla.lang.tabla import affine as language
@@ -31,8 +32,9 @@ from tabla.lang.tabla.constants import affine_of, constant_value
 from tabla.lang.tabla.operators import Function as Called
 from tabla.lang.tabla.operators import GroupFunction, Operator
 from tabla.lower.builder import GraphBuilder, single
+from tabla.lower.choices import choice, factor_of, undivided
 from tabla.lower.functions import Functions, idle
-from tabla.lower.scaled import times
+from tabla.lower.scaled import SummedPart, times
 from tabla.lower.tabla.elements import Elements
 from tabla.source import Label, Span, TablaError
 
@@ -200,7 +202,8 @@ class Expressions:
         for constant, other in ((known[0], right), (known[1], left)):
             if constant is not None and self._scales(constant, other):
                 own = right if other is left else left
-                return Sum(terms=times(self._sum(other).signed(), constant, _span_of(own) or span))
+                place = _span_of(own) or span
+                return Sum(terms=times(self._sum(other).signed(), constant, place, self._parts(place)))
         (left_sign, left_word), (right_sign, right_word) = self._factor(left, span), self._factor(right, span)
         for constant, sign, word in ((known[0], right_sign, right_word), (known[1], left_sign, left_word)):
             if constant is not None and abs(constant) == 1:
@@ -214,7 +217,9 @@ class Expressions:
                 "division by zero", Label(operation.right.span, "this is 0"), hint="divide by something else"
             )
         if divisor is not None and self._scales(divisor, left, divides=True):
-            return Sum(terms=times(self._sum(left).signed(), 1 / divisor, operation.right.span, inverse=True))
+            place = operation.right.span
+            terms = times(self._sum(left).signed(), 1 / divisor, place, self._parts(operation.span), inverse=True)
+            return Sum(terms=terms)
         word = self._word(left, operation.span)
         if divisor is not None and abs(divisor) == 1:
             return Sum(terms=(Term(factors=(word,), sign=int(divisor)),))
@@ -236,27 +241,30 @@ class Expressions:
             case Called.ABS:
                 negative = self._compare("<", words[0], Constant(value=Fraction(0)), call.span)
                 less = Term(factors=(negative, words[0]), sign=-1)
-                return Sum(terms=(Term(factors=(words[0],)), less, less))
+                return Sum(terms=undivided((Term(factors=(words[0],)), less, less)))
             case Called.MIN | Called.MAX:
                 first, second = words
                 chosen = self._compare("<" if call.function is Called.MIN else ">", first, second, call.span)
-                return Sum(
-                    terms=(
-                        Term(factors=(chosen, first)),
-                        Term(factors=(chosen, second), sign=-1),
-                        Term(factors=(second,)),
-                    )
-                )
+                return Sum(terms=choice(chosen, first, second))
             case Called.SOFTPLUS:
                 functions = Functions(
                     part=lambda made: self._builder.part(self._owner, made, self._scope, call.span),
                     number_format=self._builder.number_format,
                 )
-                return Sum(terms=functions.soft_plus(words[0]))
+                return Sum(terms=undivided(functions.soft_plus(words[0])))
             case function:
                 return Word(
                     operation=Function(name=_RENAMED.get(function, function.value), operand=words[0]), span=call.span
                 )
+
+    def _parts(self, span: Span) -> SummedPart:
+        """Return what makes temporaries at a place, also under the iterators of sums that are complete."""
+
+        def part(operation: Operation, summed: tuple[str, ...]) -> Read:
+            inner = [self._builder.ranges[name] for name in summed]
+            return self._builder.part(self._owner, operation, (*self._scope, *inner), span)
+
+        return part
 
     def _compare(self, op: CompareOp, left: Operand, right: Operand, span: Span) -> Operand:
         return self._builder.part(self._owner, Compare(op=op, left=left, right=right), self._scope, span)
@@ -299,8 +307,8 @@ class Expressions:
         if isinstance(value, Sum):
             if len(value.terms) == 1 and (operand := single(value.terms[0])) is not None:
                 return value.signed()[0].sign, operand
-            if value.negated:
-                return -1, self._word(Sum(terms=value.terms), span)
+            sign, terms = factor_of(value.signed())
+            return sign, self._word(Sum(terms=terms), span)
         return 1, self._word(value, span)
 
     def _word(self, value: Value, span: Span) -> Operand:

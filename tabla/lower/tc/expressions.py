@@ -23,6 +23,7 @@ from tabla.ir.graph import (
 from tabla.lang.tc import program
 from tabla.lang.tc.program import Value
 from tabla.lower.builder import GraphBuilder, Sum, negated
+from tabla.lower.choices import factor_of, undivided
 from tabla.lower.functions import Functions
 from tabla.lower.scaled import times
 from tabla.lower.tc.integers import Integers, reads_integers
@@ -87,14 +88,14 @@ class Expressions(Words):
             case program.Apply(function="max" | "fmax"):
                 return self.extreme("max", value, self.sum_of)
             case program.Apply(function="softplus", arguments=(operand,)):
-                return self._functions(value.span).soft_plus(self.word(operand))
+                return undivided(self._functions(value.span).soft_plus(self.word(operand)))
             case program.Apply(function="pow", arguments=(base, exponent)):
                 return self._power(base, exponent, value.span)
             case program.Apply(function="fabs", arguments=(operand,)):
                 word = self.word(operand)
                 below = self.part(Compare(op="<", left=word, right=Constant(value=Fraction(0))), value.span)
                 twice = Term(factors=(below, word), sign=-1)
-                return (Term(factors=(word,)), twice, twice)
+                return undivided((Term(factors=(word,)), twice, twice))
             case program.Binary(operator="&&", left=left, right=right):
                 a = self.word(left)
                 with self.under(left, True):
@@ -104,7 +105,7 @@ class Expressions(Words):
                 a = self.word(left)
                 with self.under(left, False):
                     b = self.word(right)
-                return (Term(factors=(a,)), Term(factors=(b,)), Term(factors=(a, b), sign=-1))
+                return undivided((Term(factors=(a,)), Term(factors=(b,)), Term(factors=(a, b), sign=-1)))
             case program.Unary(operator="!", operand=operand):
                 return (Term(factors=(_ONE,)), *negated(self.sum_of(operand)))
             case _:
@@ -181,7 +182,8 @@ class Expressions(Words):
             return self.sum_of(value)
         if not self.builder.outside(constant):
             return None
-        return times(self.sum_of(value), 1 / constant if inverse else constant, by.span, inverse=inverse)
+        factor = 1 / constant if inverse else constant
+        return times(self.sum_of(value), factor, by.span, self.parts(by.span), inverse=inverse)
 
     def _product(self, product: program.Binary) -> Sum:
         left, right = product.left, product.right
@@ -191,7 +193,7 @@ class Expressions(Words):
         for terms, by in ((one, right), (other, left)):
             constant = self.constant(by)
             if constant is not None and not product.scalar.integral and self.builder.scales(constant, terms):
-                return times(terms, constant, by.span)
+                return times(terms, constant, by.span, self.parts(by.span))
         sign = 1
         factors: list[Operand] = []
         for terms, value in ((one, left), (other, right)):
@@ -199,7 +201,9 @@ class Expressions(Words):
                 sign *= terms[0].sign
                 factors.append(terms[0].factors[0])
             else:
-                factors.append(self.part(Linear(terms=terms), value.span))
+                outside, inside = factor_of(terms)
+                sign *= outside
+                factors.append(self.part(Linear(terms=inside), value.span))
         kept = tuple(factor for factor in factors if not (isinstance(factor, Constant) and factor.value == 1))
         return (Term(factors=kept or (_ONE,), sign=sign),)
 
@@ -207,7 +211,7 @@ class Expressions(Words):
         """Return a real quotient. What is divided by a constant is not rounded before."""
         terms, divisor = self.sum_of(left), self.constant(right)
         if divisor and self.builder.scales(divisor, terms, divides=True):
-            return times(terms, 1 / divisor, right.span, inverse=True)
+            return times(terms, 1 / divisor, right.span, self.parts(span), inverse=True)
         operation = Divide(left=self.joined(terms, left.span), right=self.word(right))
         return (Term(factors=(self.part(operation, span),)),)
 

@@ -113,12 +113,12 @@ class _Lowering:
             if points.partial and (earlier is not None or statement.reduction not in (None, "+")):
                 hint = "give the output indices ranges of sizes"
                 refuse("what the range leaves out does not run on the machine yet", statement.span, hint)
-            operation = self._multiple(step, place, self._operation(points, expressions, earlier))
+            operation = self._multiple(step, place, self._operation(points, expressions, earlier), expressions)
             write, own = _at(points, place), points.indices
             self.builder.emit(place.tensor, write, own, operation, statement.span, points.constraints)
         self.held[tensor.name] = place
 
-    def _multiple(self, step: Domain, place: Held, operation: Operation) -> Operation:
+    def _multiple(self, step: Domain, place: Held, operation: Operation, expressions: Expressions) -> Operation:
         """Return a sum as its multiple by a constant, if only the multiple is used."""
         found = overwriting(self.inference.steps, step)
         if found is None or not isinstance(operation, Linear) or not _covers(_written(found[0]), _written(step)):
@@ -132,7 +132,8 @@ class _Lowering:
             return operation
         self.multiples.add(place.tensor)
         value = 1 / constant if inverse else constant
-        return replace(operation, terms=times(operation.terms, value, factor.span, inverse=inverse))
+        parts = expressions.parts(factor.span)
+        return replace(operation, terms=times(operation.terms, value, factor.span, parts, inverse=inverse))
 
     def _operation(self, points: Points, expressions: Expressions, earlier: Read | None) -> Operation:
         """Return what a statement computes. `earlier` is the element that it updates."""

@@ -14,8 +14,10 @@ from tabla.lang.tc import program
 from tabla.lang.tc.program import Value
 from tabla.lang.tc.scalars import BOOL
 from tabla.lang.tc.subscripts import linear_of
+from tabla.lower import choices
 from tabla.lower.builder import GraphBuilder, Sum
 from tabla.lower.functions import idle
+from tabla.lower.scaled import SummedPart
 from tabla.lower.tc.points import Points
 from tabla.source import Label, Span, TablaError
 
@@ -96,7 +98,7 @@ class Words(ABC):
             one = word(choice.chosen)
         with self.under(choice.condition, False):
             other = word(choice.other)
-        return self.choice(condition, one, other)
+        return choices.choice(condition, one, other)
 
     def path_word(self) -> Operand | None:
         """Return 1 where all conditions of the path hold and else 0, or None where the path has no condition."""
@@ -111,14 +113,6 @@ class Words(ABC):
         for operand in found[1:]:
             whole = self.joined((Term(factors=(whole, operand)),), conditions[-1].span)
         return whole
-
-    def choice(self, condition: Operand, chosen: Operand, other: Operand) -> Sum:
-        """Return ``condition ? chosen : other``, where the condition is 1 or 0."""
-        return (
-            Term(factors=(condition, chosen)),
-            Term(factors=(condition, other), sign=-1),
-            Term(factors=(other,)),
-        )
 
     def extreme(
         self,
@@ -138,6 +132,10 @@ class Words(ABC):
                 return sum_of(other)
         left, right = (self.joined(sum_of(argument), argument.span) for argument in value.arguments)
         return (Term(factors=(self.part(Extreme(op=op, operands=(left, right)), value.span),)),)
+
+    def parts(self, span: Span) -> SummedPart:
+        """Return what makes temporaries at a place, at all points of the statement."""
+        return lambda operation, summed: self.part(operation, span)
 
     def part(self, operation: Operation, span: Span) -> Read:
         """Return a temporary that holds an operation."""

@@ -25,6 +25,7 @@ from tabla.lang.tile.elementwise import WHOLE
 from tabla.lang.tile.program import Contraction, Elementwise, Node, Number, Operator, Ordinal
 from tabla.lower import scaled
 from tabla.lower.builder import GraphBuilder, Sum, negated
+from tabla.lower.choices import choice, factor_of, plain_term, undivided
 from tabla.lower.functions import Functions, idle
 from tabla.lower.tile.bits import Bits
 from tabla.lower.tile.curves import HYPERBOLIC, MADE, Curves
@@ -111,14 +112,15 @@ class Expressions:
                 word = self.word(*parts[0])
                 below = self._part(Compare(op="<", left=word, right=_ZERO), node.span)
                 twice = Term(factors=(below, word), sign=-1)
-                return (Term(factors=(word,)), twice, twice)
+                return undivided((Term(factors=(word,)), twice, twice))
             case "cast" if node.kind == "float" or node.kind == node.inputs[0].kind or _widens(node):
                 return self.sum_of(*parts[0])
             case "cast" if makes_whole(node):
                 word = toward_zero(self.word(*parts[0]), self.parts(node.span), self.builder.number_format.fraction)
                 return (Term(factors=(word,)),)
             case "divide" if node.kind == "float" and (divisor := self._outside(node.inputs[1])) is not None:
-                return scaled.times(self.sum_of(*parts[0]), 1 / divisor, node.inputs[1].span or node.span, inverse=True)
+                place = node.inputs[1].span or node.span
+                return scaled.times(self.sum_of(*parts[0]), 1 / divisor, place, self.summed_parts(place), inverse=True)
             case "divide" if node.kind == "float":
                 match self._quotient(node, *parts):
                     case Divide() as divide:
@@ -130,19 +132,21 @@ class Expressions:
                 word = quotient(left, right, self.parts(node.span), self.builder.number_format.fraction)
                 return (Term(factors=(word,)),)
             case "round":
-                return half_even(self.word(*parts[0]), self.parts(node.span), self.builder.number_format.fraction)
+                word = self.word(*parts[0])
+                return undivided(half_even(word, self.parts(node.span), self.builder.number_format.fraction))
             case "power":
                 return self._power(node, *parts)
             case "soft_plus":
-                return self._functions(node.span).soft_plus(self.word(*parts[0]))
+                return undivided(self._functions(node.span).soft_plus(self.word(*parts[0])))
             case operator if operator in WHOLE:
-                return self._whole(node, parts)
+                terms = self._whole(node, parts)
+                return terms if operator == "shift_left" else undivided(terms)
             case operator if operator in MADE:
                 if operator in HYPERBOLIC and not self.builder.number_format.fraction:
                     hint = "choose a format with fraction bits, such as q12.4"
                     refuse(f"{operator} needs fraction bits, {self.builder.number_format} has none", node.span, hint)
                 curves = Curves(self.parts(node.span), self.builder.number_format)
-                return curves.of(operator, self.word(*parts[0]))
+                return undivided(curves.of(operator, self.word(*parts[0])))
             case "floor" | "ceil":
                 to_whole = floor if node.operator == "floor" else ceil
                 word = to_whole(self.word(*parts[0]), self.parts(node.span), self.builder.number_format.fraction)
@@ -244,7 +248,8 @@ class Expressions:
         """Return a real quotient. What is divided by a constant is not rounded before."""
         terms, divisor = self.sum_of(*left), constant(right[0])
         if divisor and self.builder.scales(divisor, terms, divides=True):
-            return scaled.times(terms, 1 / divisor, right[0].span or node.span, inverse=True)
+            place = right[0].span or node.span
+            return scaled.times(terms, 1 / divisor, place, self.summed_parts(place), inverse=True)
         return Divide(left=self._word(terms, left[0].span), right=self.word(*right))
 
     def _outside(self, node: Node) -> Fraction | None:
@@ -275,7 +280,7 @@ class Expressions:
                 case (Term(factors=(Constant(value=value) as known,), sign=sign),) if (
                     isinstance(known, scaled.Factor) or self.builder.scales(value, rest)
                 ):
-                    return scaled.times(rest, sign * value, known.span or span)
+                    return scaled.times(rest, sign * value, known.span or span, self.summed_parts(span))
         sign = 1
         factors: list[Operand] = []
         for terms in (one, other):
@@ -283,19 +288,18 @@ class Expressions:
                 sign *= terms[0].sign
                 factors.append(terms[0].factors[0])
             else:
-                factors.append(self._part(Linear(terms=terms), span))
+                outside, inside = factor_of(terms)
+                sign *= outside
+                factors.append(self._part(Linear(terms=inside), span))
         kept = tuple(factor for factor in factors if not (isinstance(factor, Constant) and factor.value == 1))
         return (Term(factors=kept or (_ONE,), sign=sign),)
 
     def _choice(self, condition: Operand, chosen: Operand, other: Operand, *, span: Span | None, test: Node) -> Sum:
         """``c ? a : b`` as ``c*a - c*b + b``, c being 0 or 1."""
         condition = self._truth(condition, test, span)
-        terms = (
-            Term(factors=(condition, chosen)),
-            Term(factors=(condition, other), sign=-1),
-            Term(factors=(other,)),
-        )
-        return tuple(t for t in terms if not any(isinstance(f, Constant) and f.value == 0 for f in t.factors))
+        terms = map(plain_term, choice(condition, chosen, other))
+        kept = (t for t in terms if not any(isinstance(f, Constant) and f.value == 0 for f in t.factors))
+        return undivided(tuple(kept))
 
     def condition(self, node: Node, at: Subscripts) -> Operand:
         """Return 1 where an element is not 0, else 0, as one word."""
@@ -330,6 +334,10 @@ class Expressions:
     def parts(self, span: Span | None) -> Part:
         """Return what makes temporaries at a place."""
         return lambda operation: self._part(operation, span)
+
+    def summed_parts(self, span: Span | None) -> scaled.SummedPart:
+        """Return what makes temporaries at a place. No sum is inside of an expression."""
+        return lambda operation, summed: self._part(operation, span)
 
     def _part(self, operation: Operation, span: Span | None) -> Read:
         return self.builder.part(self.owner, operation, self.indices, span)

@@ -273,7 +273,8 @@ class _Lowering:
             case "sum" | "assign":
                 if node in self.multiples:
                     value, multiple = self.multiples[node]
-                    terms = times(terms, value, multiple.span, inverse=_divides(multiple))
+                    parts = self.expressions.summed_parts(multiple.span)
+                    terms = times(terms, value, multiple.span, parts, inverse=_divides(multiple))
                 return Linear(terms=tuple(replace(term, reduce=summed) for term in terms), shift=shift)
             case "product":
                 operand = self._word(node, terms, region, constraints)
