@@ -127,7 +127,7 @@ def _nowhere() -> bool:
 def _cache_warnings(console: Console) -> Iterator[None]:
     """Show the warning about a cache that is not used as all warnings of commands are shown, once a command."""
     with warnings.catch_warnings():
-        shown = warnings.showwarning
+        shown, told = warnings.showwarning, set[str]()
 
         def show(
             message: Warning | str,
@@ -137,13 +137,14 @@ def _cache_warnings(console: Console) -> Iterator[None]:
             file: TextIO | None = None,
             line: str | None = None,
         ) -> None:
-            if issubclass(category, SharedCacheWarning):
-                console.remark(f"warning: {message}")
-            else:
+            if not issubclass(category, SharedCacheWarning):
                 shown(message, category, filename, lineno, file, line)
+            elif str(message) not in told:
+                told.add(str(message))
+                console.remark(f"warning: {message}")
 
         warnings.showwarning = show
-        warnings.simplefilter("default", SharedCacheWarning)
+        warnings.simplefilter("always", SharedCacheWarning)
         yield
 
 
