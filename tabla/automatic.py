@@ -1,31 +1,55 @@
 """``--format auto``: choosing the number format of a program from its data.
 
 The program is lowered for wide words first, because its values in float64 do not depend on the format. The choice
-itself is :mod:`tabla.training.format_choice`.
+itself is :mod:`tabla.training.format_choice`; here is what judges a format there: what the program learns in it, or how
+far its results are from float64.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from tabla.compiled.plans import Evaluators, seconds
 from tabla.given import Data, Given
 from tabla.ir.format import Format, width_of
-from tabla.learning import Start, learning_start
+from tabla.ir.graph import Graph
+from tabla.ir.words import to_real
+from tabla.learning import Start, learning_start, measured_graph
 from tabla.options import Options
 from tabla.parameters import checked_whole
 from tabla.passes.model_guard import largest_allowed
-from tabla.runs import inputs_of, steps_of
+from tabla.runs import held, inputs_of, steps_of, words_of
 from tabla.source import TablaError, TablaValueError
 from tabla.stages import Stages
-from tabla.training.arrays import Reals, Samples
-from tabla.training.format_choice import FormatChoice, Survey, survey
+from tabla.training.arrays import Arrays, Reals, Samples
+from tabla.training.format_choice import GUARDS, FormatChoice, Judge, Survey, Tried, survey
+from tabla.training.measure import Measure
+from tabla.training.rate import built_rate, with_mantissa
+from tabla.training.split import Split
 
+Words = NDArray[np.int64]
+Rows = NDArray[np.int64]
 Made = Callable[[Options], Stages]
 """Makes the stages of the program for some options."""
 Chosen = tuple[Options, FormatChoice | None]
 """The options of the build, and how their format was chosen, if it was chosen from data."""
+
+HELD_BACK = Split(test=0.0, validation=0.2, seed=0)
+"""A fifth of the samples judges what the program learns from the others."""
+MOST_SAMPLES = 4096
+"""So many samples are tried at most; of more, a part is drawn that keeps their order."""
+MOST_SECONDS = 5.0
+"""A trial takes so many samples and epochs as numpy would work through in this time; machine code takes a twentieth."""
+_LEAST_SAMPLES = 500
+"""A trial takes fewer epochs before it takes fewer samples than these."""
+_TRIALS = 6
+"""About so many trials share the machine code of one text."""
 
 _WIDE = ("q16.16", "q8.24", "q24.8", "q4.28", "q2.30")
 """Formats of the widest words. The first one that holds the constants of the program serves to read it."""
@@ -36,16 +60,21 @@ def is_automatic(options: Options) -> bool:
     return options.format is not None and width_of(options.format) is not None
 
 
-def for_learning(made: Made, options: Options, start_of: Callable[[Stages], Start], epochs: int) -> Chosen:
+def for_learning(
+    made: Made, options: Options, start_of: Callable[[Stages], Start], epochs: int, predict: str | None = None
+) -> Chosen:
     """Return the options with the format that fits a training run, if they leave the format to the data.
 
     `start_of` returns what the run starts from (:func:`tabla.learning.learning_start`). Only its training part is
-    looked at, for as many `epochs`, 1 or more. Values that no format of the width holds are a `TablaError`.
+    looked at, for as many `epochs`, 1 or more. `predict` names the value that is compared with the label, as for
+    :func:`tabla.learning.train`. Values that are infinite in float64 are a `TablaError`.
     """
     if not is_automatic(options):
         return options, None
     wide = wide_stages(made, options)
-    return chosen_by(made, options, learning_survey(wide, start_of(wide), epochs))
+    start = start_of(wide)
+    judge = learning_judge(made, options, wide, start, epochs, predict)
+    return chosen_by(options, learning_survey(wide, start, epochs), judge)
 
 
 def learning_survey(wide: Stages, start: Start, epochs: int) -> Survey:
@@ -71,7 +100,7 @@ def for_inputs(
         return options, None
     wide = wide_stages(made, options)
     found, models = inputs_of(wide, inputs, samples, seed, weights)
-    return chosen_by(made, options, _survey(wide, found, models, 1))
+    return chosen_by(options, _survey(wide, found, models, 1), _Results.of(made, options, wide, found, models))
 
 
 def for_build(
@@ -138,13 +167,286 @@ def _survey(wide: Stages, found: Samples, models: Mapping[str, Reals], epochs: i
     return survey(wide.lowered, steps_of(wide, learnt), models, count=count, epochs=epochs, part=found.arrays)
 
 
-def chosen_by(made: Made, options: Options, found: Survey) -> tuple[Options, FormatChoice]:
-    """Return the options, whose format is left to the data, with the format that fits the values of a survey."""
+def chosen_by(options: Options, found: Survey, judge: Judge) -> tuple[Options, FormatChoice]:
+    """Return the options, whose format is left to the data, with the format that the judge likes best.
+
+    In a format that data chose, other data saturates.
+    """
     width = width_of(options.format or "")
     assert width is not None
+    choice = found.choose(width, judge, guard=options.model_guard)
+    return replace(options, format=str(choice.format), model_guard=choice.guard, saturate=True), choice
 
-    def largest_guard(number: Format) -> int:
-        return largest_allowed(made(replace(options, format=str(number), model_guard=None)).lowered, number)
 
-    choice = found.choose(width, guard=options.model_guard, largest_guard=largest_guard)
-    return replace(options, format=str(choice.format), model_guard=choice.guard), choice
+def allowed_guards(made: Made, options: Options, number: Format) -> tuple[int, ...]:
+    """Return the guard bits to try in a format: `GUARDS`, or fewer where the format or the learning rate allow fewer.
+
+    A program that has no such format is a `TablaError`.
+    """
+    graph = made(replace(options, format=str(number), model_guard=None)).lowered
+    most = largest_allowed(graph, number)
+    return tuple(dict.fromkeys(min(guard, most) for guard in GUARDS)) if graph.updates else (0,)
+
+
+def learning_judge(
+    made: Made, options: Options, wide: Stages, start: Start, epochs: int, predict: str | None = None
+) -> Judge:
+    """Return what judges formats for a training run from `start`, whose training part alone is looked at.
+
+    `wide` are the stages that `wide_stages` returns, and the other parameters those of :func:`for_learning`. The judge
+    learns, unless the program has no gradient, or compares nothing with a label.
+    """
+    if not wide.lowered.updates:
+        return _Results.of(made, options, wide, start.ready.parts.training, start.models)
+    try:
+        measured_graph(wide, start.ready, predict)
+    except TablaError:
+        if predict is not None:
+            raise
+        return _Results.of(made, options, wide, start.ready.parts.training, start.models)
+    return Learner.of(made, options, wide, list(_lessons(wide, start, checked_whole("epochs", epochs), predict)))
+
+
+def trial_size(graph: Graph, samples: int, epochs: int) -> tuple[int, int]:
+    """Return how many of the samples, and how many epochs, a trial takes.
+
+    The numbers depend on the program and the data alone, and on no clock.
+    """
+    cost = seconds(graph) / graph.samples
+    fewer = int(MOST_SECONDS / (cost * epochs))
+    count = min(samples, MOST_SAMPLES, max(_LEAST_SAMPLES, fewer))
+    return count, max(1, min(epochs, int(MOST_SECONDS / (cost * count))))
+
+
+def drawn_rows(count: int, wanted: int) -> Rows:
+    """Return the positions of `wanted` samples of so many, in their order."""
+    return np.sort(np.random.default_rng(0).permutation(count)[:wanted])
+
+
+def drawn(samples: Samples, wanted: int) -> Samples:
+    """Return so many of the samples, in the order that they have."""
+    return samples if wanted >= samples.count else samples.taken(drawn_rows(samples.count, wanted))
+
+
+def held_back(count: int, minibatch: int) -> tuple[tuple[Rows, Rows], ...]:
+    """Return the samples to learn from and those that judge: with a fifth held back, and then twice all of them.
+
+    Too few samples for a fifth, or for a minibatch of the others, leave the second alone.
+    """
+    every = np.arange(count)
+    try:
+        found = HELD_BACK.indices(count)
+    except TablaError:
+        return ((every, every),)
+    divided = ((found.training, found.validation),) if len(found.training) >= minibatch else ()
+    return *divided, (every, every)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Lesson:
+    """What a program learns to be judged by: the same in float64 and in every format.
+
+    It starts from the `models`, and `samples` are those of an epoch, counted from 0, as many `epochs` as there are. The
+    loss is that of so many other samples as `judging` says, by its `name`. `of_reals` is that of models in float64, and
+    `of_words` that of the words of a build; it also counts what saturated while it was measured.
+    """
+
+    models: Mapping[str, Reals]
+    samples: Callable[[int], Arrays]
+    epochs: int
+    judging: int
+    name: str
+    evaluators: Evaluators
+    of_reals: Callable[[Mapping[str, Reals]], float]
+    of_words: Callable[[Stages, Mapping[str, Words]], tuple[float, int]]
+
+    def steps(self, build: Stages, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+        """Return samples as steps, without those that fill no minibatch."""
+        size = build.lowered.samples
+        return steps_of(build, {name: array[: len(array) // size * size] for name, array in arrays.items()})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Learner:
+    """Judges a format by the loss of what the program learns in it.
+
+    `reference` is the loss of what it learns in float64.
+    """
+
+    made: Made
+    options: Options
+    lesson: Lesson
+    reference: float
+
+    @staticmethod
+    def of(made: Made, options: Options, wide: Stages, lessons: Sequence[Lesson]) -> Learner:
+        """Learn in float64, and take the first lesson whose loss gets smaller there, or else the last one.
+
+        Samples that are held back say nothing of a format if not even float64 learns anything about them. A sample may
+        be a user, for example, whose tastes are learnt from that sample alone.
+        """
+        for lesson in lessons:
+            plan = lesson.evaluators.real(wide.lowered)
+            plan.load(lesson.models)
+            models = lesson.models
+            for epoch in range(lesson.epochs):
+                models = {**models, **plan.run(lesson.steps(wide, lesson.samples(epoch))).models}
+            loss = lesson.of_reals(models)
+            if loss < lesson.of_reals(lesson.models):
+                break
+        return Learner(made=made, options=options, lesson=lesson, reference=loss if math.isfinite(loss) else -math.inf)
+
+    @property
+    def judged(self) -> str:
+        """The name of the loss."""
+        return self.lesson.name
+
+    @property
+    def samples(self) -> int:
+        """The number of samples that the loss is of."""
+        return self.lesson.judging
+
+    def guards(self, number: Format) -> tuple[int, ...]:
+        """Return the guard bits to try in a format."""
+        return allowed_guards(self.made, self.options, number)
+
+    def of_format(self, number: Format, guard: int) -> Tried:
+        """Learn in a format, and measure the loss."""
+        build = self.made(replace(self.options, format=str(number), model_guard=guard, saturate=True))
+        graph, lesson = build.lowered, self.lesson
+        words = words_of(build, with_mantissa(graph, number, {**lesson.models, **built_rate(graph)}))
+        plan = lesson.evaluators.fixed(graph, number)
+        plan.load(words)
+        outside = 0
+        for epoch in range(lesson.epochs):
+            inside, saturated = held(build, lesson.samples(epoch))
+            words = {**words, **plan.run(lesson.steps(build, words_of(build, inside))).models}
+            outside = max(outside, saturated)  # the same samples in every epoch, which count once
+        loss, beyond = lesson.of_words(build, words)
+        return Tried(
+            format=number,
+            guard=guard,
+            figure=loss if math.isfinite(loss) else math.inf,
+            saturated=outside + beyond + plan.counts().overflows,
+        )
+
+
+def _lessons(wide: Stages, start: Start, epochs: int, predict: str | None) -> Iterator[Lesson]:
+    """Yield the lessons of a training run: with a fifth of the training part held back, and without."""
+    graph = wide.lowered
+    count, passes = trial_size(graph, start.ready.parts.training.count, epochs)
+    part = drawn(start.ready.parts.training, count)
+    evaluators = Evaluators.of(graph, wide.format, count // graph.samples * passes * _TRIALS)
+    for rows, others in held_back(part.count, graph.samples):
+        rest, judging = part.taken(rows), part.taken(others)
+        measured = _measure_of(wide, start, predict, rest, judging, {}, evaluators)
+
+        def of_words(
+            build: Stages, words: Mapping[str, Words], rest: Samples = rest, judging: Samples = judging
+        ) -> tuple[float, int]:
+            inside, outside = held(build, judging.arrays)
+            measure = _measure_of(build, start, predict, rest, judging, words_of(build, inside), evaluators)
+            score = measure.of_words(words)
+            assert score.events is not None
+            return score.loss, outside + score.events.overflows
+
+        yield Lesson(
+            models=start.models,
+            samples=lambda epoch, arrays=rest.arrays: arrays,  # type: ignore[misc]
+            epochs=passes,
+            judging=judging.count,
+            name=f"loss ({measured.loss.name})",
+            evaluators=evaluators,
+            of_reals=lambda models, measure=measured: measure.of_reals(models).loss,  # type: ignore[misc]
+            of_words=of_words,
+        )
+
+
+def _measure_of(
+    build: Stages,
+    start: Start,
+    predict: str | None,
+    learnt: Samples,
+    judging: Samples,
+    words: Mapping[str, Words],
+    evaluators: Evaluators,
+) -> Measure:
+    """Return the measure of the loss of some samples, by the kind of labels that the samples have which are learnt."""
+    graph, prediction = measured_graph(build, start.ready, predict)
+    measure = Measure.of(
+        graph, prediction, build.format, metric="mse", samples=learnt.arrays, words=words, evaluators=evaluators
+    )
+    return replace(measure, labels=judging.arrays[prediction.label], samples=judging.arrays)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Results:
+    """Judges a format by the largest relative error of what the program computes in it, against float64.
+
+    The results are those of one pass over the samples, and the models after it. An error is relative to the largest
+    value of its tensor. Nothing is as good as float64 itself.
+    """
+
+    made: Made
+    options: Options
+    data: Samples
+    models: Mapping[str, Reals]
+    real: Mapping[str, Reals]
+    evaluators: Evaluators
+    judged: str
+    samples: int
+    reference: float
+
+    @staticmethod
+    def of(made: Made, options: Options, wide: Stages, data: Samples, models: Mapping[str, Reals]) -> _Results:
+        """Make the judge ready, and compute in float64."""
+        graph, size = wide.lowered, wide.lowered.samples
+        count, _ = trial_size(graph, data.count, 1)
+        part = drawn(data, count // size * size or size)
+        part = replace(part, arrays={name: array[: part.count // size * size] for name, array in part.arrays.items()})
+        steps = part.count // size
+        evaluators = Evaluators.of(graph, wide.format, steps * _TRIALS)
+        plan = evaluators.real(graph)
+        plan.load(models)
+        ran = plan.run(steps_of(wide, part.arrays), [tensor for _, tensor in graph.results], steps)
+        real = {shown: ran.kept[tensor] for shown, tensor in graph.results}
+        return _Results(
+            made=made,
+            options=options,
+            data=part,
+            models=models,
+            real={**real, **{name: ran.models[name] for name in graph.updates}},
+            evaluators=evaluators,
+            judged="largest relative error",
+            samples=part.count,
+            reference=-math.inf,
+        )
+
+    def guards(self, number: Format) -> tuple[int, ...]:
+        """Return the guard bits to try in a format."""
+        return allowed_guards(self.made, self.options, number)
+
+    def of_format(self, number: Format, guard: int) -> Tried:
+        """Compute in a format, and compare with float64."""
+        build = self.made(replace(self.options, format=str(number), model_guard=guard, saturate=True))
+        graph = build.lowered
+        inside, outside = held(build, self.data.arrays)
+        plan = self.evaluators.fixed(graph, number)
+        plan.load(words_of(build, with_mantissa(graph, number, {**self.models, **built_rate(graph)})))
+        steps = self.data.count // graph.samples
+        keep = [tensor for _, tensor in graph.results]
+        ran = plan.run(steps_of(build, words_of(build, inside)), keep, steps)
+        found = {shown: to_real(ran.kept[tensor], number) for shown, tensor in graph.results}
+        found |= {n: to_real(ran.models[n], number, guard=graph.tensors[n].guard) for n in graph.updates}
+        return Tried(
+            format=number,
+            guard=guard,
+            figure=max((_relative_error(found[name], real) for name, real in self.real.items()), default=0.0),
+            saturated=outside + ran.counts.overflows,
+        )
+
+
+def _relative_error(found: Reals, real: Reals) -> float:
+    largest = float(np.abs(real).max(initial=0.0))
+    error = float(np.abs(found - real).max(initial=0.0))
+    return error / largest if largest else error

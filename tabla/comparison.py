@@ -16,19 +16,19 @@ from typing import Any, TypeVar
 import numpy as np
 
 from tabla import progress
-from tabla.automatic import Made, learning_survey, wide_stages
+from tabla.automatic import Made, learning_judge, learning_survey, wide_stages
 from tabla.compiled.plans import Evaluators
 from tabla.driver import NOTHING, build
 from tabla.given import Data, Given
 from tabla.learning import Start, learning_start, measured_graph
 from tabla.options import Options
 from tabla.parameters import EPOCHS, check_function, checked_numbers, checked_whole, optional_whole
-from tabla.runs import sample_words, steps_of, words_of
+from tabla.runs import held, sample_words, steps_of, words_of
 from tabla.source import TablaError
 from tabla.stages import Stages
 from tabla.training.arrays import Samples
 from tabla.training.events import Events, events
-from tabla.training.format_choice import FormatChoice, Survey
+from tabla.training.format_choice import FormatChoice, Judge, Survey
 from tabla.training.format_table import Cell, FormatTable
 from tabla.training.measure import Measure, Score
 from tabla.training.metrics import choose, no_classes
@@ -112,7 +112,8 @@ def formats(
     if remark is not None and (note := run.evaluators(wide).note):
         remark(note)
     measure, reference = run.float64(wide)
-    cells = tuple(run.cells(learning_survey(wide, start, epochs), bits, guard_bits))
+    judge = learning_judge(made, options, wide, start, epochs, predict)
+    cells = tuple(run.cells(learning_survey(wide, start, epochs), judge, bits, guard_bits))
     if all(cell.refused for cell in cells):
         last = cells[-1]
         cure = last.cure if last.format else f"{last.cure}; for this command that is --widths 32"
@@ -215,13 +216,13 @@ class _Run:
         """Return the measure of the validation part in float64."""
         return self._measure(build, self.evaluators(build), lambda samples: {})
 
-    def cells(self, survey: Survey, widths: Sequence[int], guards: Sequence[int]) -> Iterator[Cell]:
-        """Yield the cells of the table, width by width."""
+    def cells(self, survey: Survey, judge: Judge, widths: Sequence[int], guards: Sequence[int]) -> Iterator[Cell]:
+        """Yield the cells of the table, width by width. The judge chooses the integer bits of a width."""
         done = 0
         for width in widths:
-            # Guard bits do not change the integer bits of the words.
+            progress.tell("number formats", done, len(widths) * len(guards), "format")
             try:
-                choice, refused = survey.choose(width, guard=0), None
+                choice, refused = survey.choose(width, judge), None
             except TablaError as fault:
                 choice, refused = None, fault
             for guard in guards:
@@ -237,13 +238,15 @@ class _Run:
     def _filled(self, cell: Cell, choice: FormatChoice) -> Cell:
         """Return a cell with what its format is worth, or with the reason why it is refused."""
         try:
-            options = replace(self.options, format=str(choice.format), model_guard=cell.guard)
+            options = replace(self.options, format=str(choice.format), model_guard=cell.guard, saturate=True)
             build = replace(self.made(options), format_choice=choice)
             _ = build.legal  # what the machine refuses, no format should be praised for
             score, found = self.words(build)
         except TablaError as fault:
             return replace(cell, refused=fault.message, cure=fault.hint or "")
-        return replace(cell, score=score, events=found)
+        parts = self.start.ready.parts
+        saturated = sum(held(build, part.arrays)[1] for part in (parts.training, parts.validation) if part)
+        return replace(cell, score=score, events=found, saturated=saturated)
 
     def words(self, build: Stages) -> tuple[Score, Events]:
         """Learn in the number format of a build. Return the score of the validation part, and the events."""

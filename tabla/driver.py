@@ -75,6 +75,7 @@ def compile(
     effort: int = DEFAULT_EFFORT,
     objective: Objective = "throughput",
     force: bool = False,
+    saturate: bool = False,
     passes: Sequence[Pass] = (),
     scheduler: Scheduler | None = None,
     data: Given | None = None,
@@ -125,6 +126,8 @@ def compile(
     * `defines`: the values of constants and of ``$name`` variables, such as ``{"m": 10}``.
     * `learning_rate`: the constant ``mu``. `runtime_rate`: hosts can load another one beside the models, as `mu`.
     * `minibatch`: the number of samples of a step, 1 or more.
+    * `saturate`: inputs and labels outside of the range of the format become the nearest word. Without it they are an
+      error, unless ``format="auto"`` chose the format.
     * `model_guard`: the bits that models that learn have beside those of a word, 0 or more; None stands for 0, or
       with ``format="auto"`` for what the data ask for.
     * `results`: the names of values to return beside the models.
@@ -153,7 +156,7 @@ def compile(
         interim_words=interim_words, template=template,
         templates=None if templates is None else checked_path("templates", templates), bus=bus, bus_width=bus_width,
         onto=None if onto is None else checked_path("onto", onto), effort=effort, objective=objective,
-        force=force, passes=passes, scheduler=scheduler,
+        force=force, saturate=saturate, passes=passes, scheduler=scheduler,
     )  # fmt: skip
     options.refuse_unused_records(template, format)
     from tabla.automatic import for_build

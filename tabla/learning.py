@@ -20,6 +20,7 @@ from tabla.ir.graph import Graph
 from tabla.parameters import check_function, checked_whole, optional_whole
 from tabla.runs import (
     expected_run,
+    held,
     hold_agreement,
     model_reals,
     sample_words,
@@ -406,6 +407,9 @@ def _record(task: _Task, outcome: Outcome, checked: int, patience: int | None) -
         checked=Checked(engine=task.hardware, samples=checked, all=learned, reason=task.reason)
         if task.evaluates
         else None,
+        saturated=sum(
+            held(build, part.arrays)[1] for part in (held_out.training, held_out.validation, held_out.test) if part
+        ),
         remark=outcome.remark,
         fleet=cost,
     )

@@ -72,9 +72,10 @@ class Options:
 
     Search: `effort` is the level of the search for a mapping, 0 to 3. `objective` is what the search makes small: the
     cycles of a sample (``throughput``), or those from its first word to its last result or update (``latency``).
-    `force` goes on with a program that no known part holds. `passes` run after those of
-    :mod:`tabla.passes.pipeline`. `scheduler` places the strands of every mapping that is tried; None stands for the
-    list scheduler.
+    `force` goes on with a program that no known part holds. With `saturate`, inputs and labels outside of the range of
+    the format become the nearest word; otherwise they are an error, unless data chose the format. `passes` run after
+    those of :mod:`tabla.passes.pipeline`. `scheduler` places the strands of every mapping that is tried; None stands
+    for the list scheduler.
     """
 
     pes: int | None = None
@@ -103,6 +104,7 @@ class Options:
     effort: int = DEFAULT_EFFORT
     objective: Objective = "throughput"
     force: bool = False
+    saturate: bool = False
     runtime_rate: bool = False
     train: Sequence[str] = ()
     freeze: Sequence[str] = ()
@@ -145,7 +147,7 @@ class Options:
                 yield name, checked_text(name, text, example)
         for name in ("results", "keep", "train", "freeze"):
             yield name, checked_names(name, getattr(self, name))
-        for name in ("force", "runtime_rate"):
+        for name in ("force", "saturate", "runtime_rate"):
             yield name, checked_truth(name, getattr(self, name))
         if self.learning_rate is not None:
             yield "learning_rate", checked_number("learning_rate", self.learning_rate)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -18,9 +17,8 @@ from tabla.compiled.plans import Evaluators
 from tabla.fleet.share import share_of
 from tabla.given import Data, Given, given_models, reals, request_of
 from tabla.ir.evaluate import Counts, Run
-from tabla.ir.format import Format
 from tabla.ir.graph import Graph
-from tabla.ir.words import integer_words, to_real, to_words
+from tabla.ir.words import integer_words, saturated, to_real, to_words
 from tabla.parameters import checked_truth, checked_whole, optional_whole
 from tabla.sim.machine import Counters
 from tabla.simulation import check_installed, checked_engine, session
@@ -126,24 +124,29 @@ def without_steps(build: Stages, arrays: Mapping[str, NDArray[Any]]) -> dict[str
 
 
 def sample_words(build: Stages, samples: Samples) -> dict[str, Words]:
-    """Return the words of samples. A value that the format does not hold is a `TablaError` at its place in the data."""
+    """Return the words of samples.
+
+    A value that the format does not hold is a `TablaError` at its place in the data, or with the option ``saturate``
+    the nearest word.
+    """
     try:
-        return words_of(build, samples.arrays, samples.place)
+        return words_of(build, held(build, samples.arrays)[0], samples.place)
     except TablaError as fault:
-        if build.format_choice is None:
+        if "outside the range of" not in fault.message:
             raise
-        chosen = "the format was chosen from the samples that are learnt from, and this is another one"
-        raise TablaError(fault.message, hint=f"{chosen}: scale the data{_wider(build, samples)}") from None
+        raise TablaError(fault.message, hint=f"{fault.hint}; --saturate takes the nearest words") from None
 
 
-def _wider(build: Stages, samples: Samples) -> str:
-    """Return a format of as many bits that holds all samples, as the end of a hint; nothing if there is none."""
-    largest = Fraction(max(float(np.abs(array).max(initial=0)) for array in samples.arrays.values()))
-    for integer in range(build.format.integer + 1, build.format.width + 1):
-        wider = Format(integer=integer, fraction=build.format.width - integer)
-        if wider.holds(largest):
-            return f", or name a format that holds it, such as --format {wider}"
-    return ""
+def held(build: Stages, arrays: Arrays) -> tuple[Arrays, int]:
+    """Return inputs and labels as the build takes them: with the option ``saturate``, inside the range of its format.
+
+    The second value counts the numbers that were outside. Integers never saturate, because they would be wrong.
+    """
+    if not build.options.saturate:
+        return arrays, 0
+    found = {name: saturated(array, build.format) for name, array in arrays.items() if name not in build.integers}
+    inside = {name: array for name, (array, _) in found.items()}
+    return {**arrays, **inside}, sum(outside for _, outside in found.values())
 
 
 def words_of(build: Stages, arrays: Arrays, place_of: Callable[[int], str] | None = None) -> dict[str, Words]:

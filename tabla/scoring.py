@@ -17,7 +17,7 @@ from tabla.ir.rate import RATE
 from tabla.ir.words import to_real
 from tabla.learning import chosen_prediction
 from tabla.parameters import optional_whole
-from tabla.runs import sample_words, samples_of, shapes_of, words_of
+from tabla.runs import held, sample_words, samples_of, shapes_of, words_of
 from tabla.simulation import check_installed, checked_engine, session
 from tabla.source import TablaError
 from tabla.stages import Stages
@@ -29,7 +29,7 @@ from tabla.training.metrics import Metric
 from tabla.training.prediction import Prediction
 from tabla.training.preparation import Preparation, class_name, separated
 from tabla.training.rate import built_rate, without_rate
-from tabla.training.record import CONFUSION, SHOWN_CLASSES, as_predicted, comparison, score_numbers
+from tabla.training.record import CONFUSION, SHOWN_CLASSES, as_predicted, comparison, saturated_line, score_numbers
 
 SCHEMA = "tabla-test-1"
 ENGINE, CHECKED = "model", 32
@@ -45,6 +45,7 @@ class Tested:
     `accelerator` and `float64` are the scores of the same models in the number format and in float64. `engine` ran the
     first `simulated` of the `samples`, and every word was as in the evaluation. `cycles_predicted` and
     `cycles_simulated` are those of the inference part, per sample in the steady state; the latencies are in cycles.
+    `saturated` counts the numbers of the data that the format does not hold, and for which its nearest word stands.
     """
 
     name: str
@@ -63,6 +64,7 @@ class Tested:
     latency_predicted: int
     latency_simulated: int
     events: Events = field(repr=False)
+    saturated: int = 0
 
     @property
     def as_predicted(self) -> bool:
@@ -86,6 +88,7 @@ class Tested:
             lines += ["", CONFUSION.format(part="the samples"), *confusion_lines(table, classes.names())]
         lines += ["", comparison("cycles per sample", self.cycles_predicted, self.cycles_simulated)]
         lines.append(comparison("latency", self.latency_predicted, self.latency_simulated))
+        lines += [saturated_line(self.saturated, self.format)] if self.saturated else []
         return "\n".join([*lines, *self.events.lines()])
 
     def as_json(self) -> dict[str, Any]:
@@ -107,6 +110,7 @@ class Tested:
             "classes": list(self.metric.classes.names()) if self.metric.classes else None,
             "cycles": {"predicted": self.cycles_predicted, "simulated": self.cycles_simulated},
             "latency": {"predicted": self.latency_predicted, "simulated": self.latency_simulated},
+            **({"saturated": self.saturated} if self.saturated else {}),
             "overflows": self.events.overflows,
             "domain_errors": self.events.domain_errors,
         }
@@ -260,13 +264,14 @@ def test(
             prediction=prediction,
             loss=measure.loss,
             metric=measure.metric.with_names(ready.preparation.classes.get(prediction.label)),
-            accelerator=measure.score(to_real(predicted, build.format)),
+            accelerator=measure.score(to_real(predicted, build.format), words=True),
             float64=measure.of_reals(models),
             cycles_predicted=part.schedule.per_sample(part.schedule.cycles),
             cycles_simulated=part.schedule.per_sample(machine.cycles),
             latency_predicted=part.schedule.latency,
             latency_simulated=machine.latency,
             events=events(part.lowered, expected.counts),
+            saturated=held(part, found.arrays)[1],
         )
 
 

@@ -104,7 +104,9 @@ MAY: dict[str, set[str]] = {
     },
     "runs": {"fleet", "given", "ir", "parameters", "sim", "simulation", "compiled", "training", "stages"},
     "learning": {"fleet", "given", "ir", "parameters", "runs", "simulation", "compiled", "training", "stages"},
-    "automatic": {"given", "ir", "learning", "options", "parameters", "passes", "runs", "training", "stages"},
+    "automatic": {
+        *{"compiled", "given", "ir", "learning", "options", "parameters", "passes", "runs", "training", "stages"},
+    },
     # number formats compared: it compiles the program in each of them
     "comparison": {
         *{"automatic", "compiled", "driver", "given", "learning", "options", "parameters", "progress", "runs"},
@@ -128,7 +130,8 @@ MAY: dict[str, set[str]] = {
     "commands": {*_EVERYTHING, "stages", "driver", "comparison", "exploration", "processes", "progress"},
     # sklearn: estimators of scikit-learn, a way to use the tool as the commands are
     "sklearn": {
-        *{"automatic", "compiled", "driver", "ir", "options", "parameters", "report", "runs", "simulation", "training"},
+        *{"automatic", "compiled", "driver", "ir", "options", "parameters", "report", "runs", "simulation", "stages"},
+        "training",
     },
     "cli": {*_EVERYTHING, "stages", "driver", "commands", "disk", "interrupts", "progress"},
     "__main__": {"cli", "interrupts"},

@@ -65,12 +65,14 @@ class _Kept(Evaluators):
 class Trainer:
     """A problem in one number format, with `guard` guard bits of its models, for any number of split seeds.
 
-    It learns in machine code if it is `compiled`, and else in numpy, with the same words.
+    Data outside of the format is refused, or with `saturate` the nearest word stands for it. It learns in machine code
+    if it is `compiled`, and else in numpy, with the same words.
     """
 
     problem: Problem
     format: Format = WIDE
     guard: int = 0
+    saturate: bool = False
     compiled: bool = True
 
     @cached_property
@@ -83,6 +85,7 @@ class Trainer:
         return Options(
             format=str(self.format),
             model_guard=self.guard or None,
+            saturate=self.saturate,
             defines=self.problem.defines,
             learning_rate=self.problem.learning_rate,
         )
@@ -134,7 +137,7 @@ class Trainer:
         made = self.stages
         plan = self._evaluators.fixed(made.lowered, made.format)
         models = words_of(made, start.models)
-        samples = steps_of(made, words_of(made, start.ready.parts.training.arrays))
+        samples = steps_of(made, sample_words(made, start.ready.parts.training))
         plan.load(models)
         for _ in range(self.problem.epochs):
             models = {**models, **plan.run(samples).models}

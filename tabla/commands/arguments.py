@@ -287,6 +287,8 @@ def add_build(parser: ArgumentParser) -> None:
         help="number format: I integer bits with the sign, F fraction bits (default q6.10); a name that tabla"
         " templates lists; or auto, or autoN for N bits: the data choose it (train, gen, eval, sim)",
     )
+    text = "make inputs and labels outside of the format's range the nearest word (always so with --format auto)"
+    meaning.add_argument("--saturate", action="store_true", help=text)
     add_steps(meaning)
     text = "keep the learning rate as a word that hosts load, as 'mu', beside the models"
     meaning.add_argument("--runtime-rate", action="store_true", help=text)
@@ -367,7 +369,7 @@ def build_options(arguments: Namespace) -> Options:
     """Return the driver's options. Raises `TablaError` if ``--templates`` names a file and nothing of it is used."""
     fields = ("pes", "pes_per_pu", "sequencers", "format", "learning_rate", "minibatch", "model_guard", "stream_words")
     more = ("model_words", "data_words", "interim_words", "template", "templates", "onto", "effort", "objective")
-    switches = ("force", "runtime_rate", "loss")
+    switches = ("force", "saturate", "runtime_rate", "loss")
     options = Options(
         defines=dict(arguments.defines),
         results=_listed(arguments.results),

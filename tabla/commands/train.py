@@ -77,6 +77,7 @@ def run(arguments: Namespace, console: Console) -> int:
             build_options(arguments),
             lambda wide: learning_start(wide, arguments.data, **about_data),
             arguments.epochs,
+            arguments.predict,
         )
     )
     for note in made.warnings:

@@ -210,7 +210,7 @@ class Evaluators:
     @staticmethod
     def of(graph: Graph, fmt: Format, steps: int) -> Evaluators:
         """Choose for so many steps of a graph. Machine code takes seconds to make, so few steps are left to numpy."""
-        if steps * _seconds(graph) < LONG:
+        if steps * seconds(graph) < LONG:
             return Evaluators()
         if not available():
             return Evaluators(note=NO_NUMBA)
@@ -234,7 +234,7 @@ NUMPY = Evaluators()
 """They evaluate in numpy, without machine code."""
 
 
-def _seconds(graph: Graph) -> float:
-    """Roughly how long numpy takes for a step: 10 us for a statement, and 3 ns for each point of its box."""
+def seconds(graph: Graph) -> float:
+    """Return about how many seconds numpy takes for a step: 10 us for a statement, and 3 ns for a point of its box."""
     boxes = [prod(index.extent for index in (*s.indices, *s.reduced)) for s in graph.statements]
     return 1e-5 * len(boxes) + 3e-9 * sum(boxes)

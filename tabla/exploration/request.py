@@ -157,6 +157,8 @@ def explore(
         formats=_formats(question, _several("format", format), guards),
         minibatches=checked_numbers("minibatch", _each(minibatch), "minibatch"),
     )
+    if any(is_automatic(replace(question.options, format=name)) for name in _several("format", format)):
+        question = replace(question, options=replace(question.options, saturate=True))
     folder = None if output is None else Path(checked_path("output", output))
     if folder is not None:
         check_folder(folder)
@@ -242,6 +244,7 @@ def _chosen(question: Question, options: Options) -> Options:
         replace(options, sequencers=None),
         lambda wide: learning_start(wide, data, needs_test=False, **about),
         question.learning["epochs"],
+        question.learning["predict"],
     )[0]
 
 

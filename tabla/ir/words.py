@@ -66,6 +66,14 @@ def to_words(
     return words.astype(np.int64)
 
 
+def saturated(array: ArrayLike, fmt: Format) -> tuple[NDArray[np.float64], int]:
+    """Return reals with those outside the format replaced by its nearest word, and how many were outside."""
+    real = np.asarray(array, dtype=np.float64)
+    # Half a unit above the highest word is rounded to the highest word plus one, so the limit is the word itself.
+    held = np.clip(real, fmt.lowest / fmt.one, fmt.highest / fmt.one)
+    return held, int(np.count_nonzero(np.abs(held - real) > 0.5 / fmt.one))
+
+
 def bias(guard: int) -> int:
     """Return what a stored integer with guard bits is above its value: half a unit of a word, so that dropping the
     guard bits rounds.

@@ -260,7 +260,7 @@ class FixedPointEstimator(BaseEstimator):
         self.loss_curve_: list[float] = []
         samples = self._samples(inputs, labels)
         program = self._program(inputs.shape[1], outputs, self._learning_rate(samples))
-        self._learned = begun(program, options, samples, self._initial, self.max_iter)
+        self._learned = begun(program, options, samples, self._initial, self._losses, self.max_iter)
         self.format_, self.model_guard_ = self._learned.recipe.format, self._learned.recipe.model_guard
 
     def _samples(self, inputs: Reals, labels: Reals) -> Samples:

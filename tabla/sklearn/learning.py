@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tabla.automatic import chosen_by, is_automatic, wide_stages
+from tabla.automatic import (
+    Learner,
+    Lesson,
+    chosen_by,
+    drawn_rows,
+    held_back,
+    is_automatic,
+    trial_size,
+    wide_stages,
+)
 from tabla.compiled.plans import Evaluators
+from tabla.ir.graph import Graph
+from tabla.ir.words import saturated as inside_range
 from tabla.ir.words import to_real, to_words
 from tabla.options import Options
-from tabla.runs import model_reals, shapes_of, steps_of, without_steps, words_of
+from tabla.runs import held, model_reals, shapes_of, steps_of, without_steps, words_of
 from tabla.simulation import EVALUATION, session
 from tabla.sklearn.program import DECAY, DECISION, INPUT, LABEL, Program, Recipe
+from tabla.stages import Stages
 from tabla.training.format_choice import survey
 from tabla.training.measure import without_updates
 
@@ -23,6 +35,8 @@ Reals = NDArray[np.float64]
 Words = NDArray[np.int64]
 Initial = Callable[[Mapping[str, tuple[int, ...]]], Mapping[str, Reals]]
 """Makes the models of given shapes to start from."""
+Losses = Callable[[Reals, Reals], Reals]
+"""Returns the loss of each sample from decision values and labels, both [samples, outputs]."""
 _ROOM = 2
 """A chosen format holds inputs so many times as large as those of `fit`, because later inputs may be larger."""
 _FITS = 20
@@ -40,6 +54,15 @@ class Samples:
     inputs: Reals
     labels: Reals
     decays: Callable[[int], Reals] | None
+
+    def taken(self, rows: NDArray[np.int64]) -> Samples:
+        """Return the samples at some positions, in that order."""
+        decays = self.decays
+        return Samples(
+            inputs=self.inputs[rows],
+            labels=self.labels[rows],
+            decays=None if decays is None else lambda epoch: decays(epoch)[rows],
+        )
 
     def arrays(self, epoch: int) -> dict[str, Reals]:
         """Return the samples by the names of the program."""
@@ -75,10 +98,13 @@ class Course:
     overflows: int
 
 
-def begun(program: Program, options: Options, samples: Samples, initial: Initial, epochs: int) -> Learned:
+def begun(
+    program: Program, options: Options, samples: Samples, initial: Initial, losses: Losses, epochs: int
+) -> Learned:
     """Return the models to start from, in the number format that `options` ask for.
 
-    `initial` makes the models of given shapes. A format that is left to the data fits `epochs` epochs of the samples.
+    `initial` makes the models of given shapes. A format that is left to the data fits `epochs` epochs of the samples:
+    the `losses` of those that are held back decide (:mod:`tabla.training.format_choice`).
     """
     if is_automatic(options):
         wide = wide_stages(program, options)
@@ -89,7 +115,8 @@ def begun(program: Program, options: Options, samples: Samples, initial: Initial
         plan = evaluators.real(wide.lowered)
         roomy = {INPUT: _ROOM * samples.inputs}
         found = survey(wide.lowered, steps_of(wide, whole), models, count=count, epochs=epochs, part=roomy, plan=plan)
-        options, _ = chosen_by(program, options, found)
+        lessons = list(_lessons(wide, samples, models, losses, epochs))
+        options, _ = chosen_by(options, found, Learner.of(program, options, wide, lessons))
     else:
         _ = program(options).lowered  # a format that does not hold the program is refused before the models are made
     recipe = Recipe(
@@ -100,6 +127,57 @@ def begun(program: Program, options: Options, samples: Samples, initial: Initial
         pes=options.chosen_template().pes,
     )
     return Learned(recipe=recipe, words=begun_words(recipe, initial))
+
+
+def _lessons(
+    wide: Stages, samples: Samples, models: Mapping[str, Reals], losses: Losses, epochs: int
+) -> Iterator[Lesson]:
+    """Yield what a format is judged by: with a fifth of the samples held back, and without."""
+    graph = wide.lowered
+    count, passes = trial_size(graph, len(samples.inputs), epochs)
+    part = samples.taken(drawn_rows(len(samples.inputs), count))
+    evaluators = Evaluators.of(graph, wide.format, _FITS * passes * count)
+    for rows, others in held_back(count, graph.samples):
+        rest, judging = part.taken(rows), part.taken(others)
+
+        def of_reals(models: Mapping[str, Reals], judging: Samples = judging) -> float:
+            decided, decision = _deciding(wide)
+            plan = evaluators.real(decided)
+            plan.load(models)
+            found = plan.run(_unlabelled(decided, judging.inputs), [decision]).kept[decision]
+            return float(losses(found, judging.labels).mean())
+
+        def of_words(build: Stages, words: Mapping[str, Words], judging: Samples = judging) -> tuple[float, int]:
+            decided, decision = _deciding(build)
+            plan = evaluators.fixed(decided, build.format)
+            plan.load(words)
+            inside, outside = held(build, _unlabelled(decided, judging.inputs))
+            run = plan.run(words_of(build, inside), [decision])
+            found = to_real(run.kept[decision], build.format)
+            return float(losses(found, judging.labels).mean()), outside + run.counts.overflows
+
+        yield Lesson(
+            models=models,
+            samples=rest.arrays,
+            epochs=passes,
+            judging=len(others),
+            name="loss",
+            evaluators=evaluators,
+            of_reals=of_reals,
+            of_words=of_words,
+        )
+
+
+def _deciding(build: Stages) -> tuple[Graph, str]:
+    """Return the part of a program that decides, and the name of its decision there."""
+    decision = dict(build.sample.results)[DECISION]
+    return without_updates(build.sample, decision), decision
+
+
+def _unlabelled(graph: Graph, inputs: Reals) -> dict[str, Reals]:
+    """Return inputs by the names of a program, with zeros for its label and its penalty, which decide nothing."""
+    unused = {t.name: t.shape for t in graph.tensors.values() if t.role in ("input", "label") and t.name != INPUT}
+    return {INPUT: inputs, **{name: np.zeros((len(inputs), *shape)) for name, shape in unused.items()}}
 
 
 def begun_words(recipe: Recipe, initial: Initial) -> dict[str, Words]:
@@ -154,24 +232,19 @@ def learned(before: Learned, samples: Samples, *, epochs: int, engine: str = EVA
 def decisions(models: Learned, inputs: Reals) -> Reals:
     """Return the decision values, [samples, outputs], of inputs [samples, features]."""
     build, number = models.recipe.build(), models.recipe.number_format
-    name = dict(build.sample.results)[DECISION]
-    graph = without_updates(build.sample, name)
+    graph, name = _deciding(build)
     plan = Evaluators.of(graph, number, _FITS * len(inputs)).fixed(graph, number)
     plan.load(models.words)
-    samples = {INPUT: to_words(saturated(models.recipe, inputs, INPUT), number)}
-    unused = {t.name: t.shape for t in graph.tensors.values() if t.role in ("input", "label") and t.name != INPUT}
-    samples |= {label: np.zeros((len(inputs), *shape), dtype=np.int64) for label, shape in unused.items()}
+    samples = words_of(build, _unlabelled(graph, saturated(models.recipe, inputs, INPUT)))
     return to_real(plan.run(samples, [name]).kept[name], number)
 
 
 def saturated(recipe: Recipe, values: Reals, name: str) -> Reals:
     """Return values inside the range of the format. Values outside become the nearest ones, with a warning."""
     number = recipe.number_format
-    lowest, highest = number.lowest / number.one, number.highest / number.one
-    # Half a unit above the highest word is rounded to the highest word plus one, so the limit is the word itself.
-    held = np.clip(values, lowest, highest)
-    outside = int(np.count_nonzero(np.abs(held - values) > 0.5 / number.one))
+    inside, outside = inside_range(values, number)
     if outside:
+        highest = number.highest / number.one
         what = {INPUT: "X", LABEL: "y", DECAY: "the penalty"}[name]
         warnings.warn(
             f"{outside} values of {what} are outside of the range of {recipe.format} and saturate;"
@@ -179,4 +252,4 @@ def saturated(recipe: Recipe, values: Reals, name: str) -> Reals:
             UserWarning,
             stacklevel=2,
         )
-    return held
+    return inside

@@ -60,6 +60,6 @@ class Recipe:
         return _build(self)
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)
 def _build(recipe: Recipe) -> Build:
     return recipe.program(recipe.options)

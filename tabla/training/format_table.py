@@ -25,7 +25,7 @@ class Cell:
     """One format of a comparison: words of `width` bits, and models with `guard` guard bits.
 
     `score` is that of the validation part, and `events` are those of learning. Without a score the format is refused,
-    `refused` says why, and `cure` what may help. Where no format of the width suits the data, `format` is None.
+    `refused` says why, and `cure` what may help. `saturated` counts the numbers of the data outside of the format. Where no format of the width suits the data, `format` is None.
     """
 
     width: int
@@ -33,6 +33,7 @@ class Cell:
     format: Format | None
     score: Score | None = None
     events: Events | None = None
+    saturated: int = 0
     refused: str = ""
     cure: str = ""
 
@@ -44,6 +45,7 @@ class Cell:
             "model_guard": self.guard,
             "format": str(self.format) if self.format else None,
             **(score_numbers(self.score) if self.score else {"loss": None, "metric": None}),
+            "saturated": self.saturated if self.score else None,
             "overflows": self.events.overflows if self.events else None,
             "domain_errors": self.events.domain_errors if self.events else None,
             "updates": self.events.updates if self.events else None,
@@ -136,7 +138,7 @@ class FormatTable:
             yield "narrowest    none of these formats is within half a point of float64"
             return
         guard = f" --model-guard {cell.guard}" if cell.guard else ""
-        yield f"narrowest    {cell.width} bits: --format {cell.format}{guard}"
+        yield f"narrowest    {cell.width} bits: --format {cell.format}{guard}{' --saturate' * (cell.saturated > 0)}"
 
     def as_json(self) -> dict[str, Any]:
         """Return what ``tabla formats --json`` writes."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tabla.compiled.plans import NUMPY, Evaluators, RealsPlan, WordsPlan
 from tabla.ir.format import Format
 from tabla.ir.graph import Graph
-from tabla.ir.words import to_real
+from tabla.ir.words import saturated, to_real
 from tabla.training.arrays import Arrays, Reals
 from tabla.training.classes import MOST_CLASSES, Confusion
 from tabla.training.events import Events, events
@@ -104,7 +104,7 @@ class Measure:
         self._fixed.load(models)
         tensor = self.prediction.tensor
         run = self._fixed.run(self.words, [tensor])
-        score = self.score(to_real(run.kept[tensor], self.format))
+        score = self.score(to_real(run.kept[tensor], self.format), words=True)
         return replace(score, events=events(self._graph, run.counts))
 
     def of_reals(self, models: Arrays) -> Score:
@@ -113,10 +113,14 @@ class Measure:
         tensor = self.prediction.tensor
         return self.score(self._float.run(self.samples, [tensor]).kept[tensor])
 
-    def score(self, values: Reals) -> Score:
-        """Return the score of the values of the predicted tensor, which have a leading axis of samples."""
+    def score(self, values: Reals, *, words: bool = False) -> Score:
+        """Return the score of the values of the predicted tensor, which have a leading axis of samples.
+
+        If `words` computed them, a residual is that of a label inside the range of the format.
+        """
         sign = self.prediction.residual
-        predicted = self.labels - sign * values if sign else values
+        labels = saturated(self.labels, self.format)[0] if words and sign else self.labels
+        predicted = labels - sign * values if sign else values
         # The values of a run that diverged may be too large for float64; their score is then infinite or no number.
         with np.errstate(over="ignore", invalid="ignore"):
             loss, metric = self.loss.of(predicted, self.labels), self.metric.of(predicted, self.labels)

@@ -70,6 +70,11 @@ class Checked:
         return f"{self.all:,} samples {what}; {self.samples:,} of them on {where}, every word the same{why}"
 
 
+def saturated_line(count: int, number: str) -> str:
+    """Return how many numbers of the data lie outside of a format, as a line of a report."""
+    return f"{'saturated data':<24}{count} {'number' if count == 1 else 'numbers'} outside of {number}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Training:
     """The outcome of a training run.
@@ -82,8 +87,10 @@ class Training:
     are per sample in the steady state. The latencies are in cycles. `models` and `words` are the kept models of the
     accelerator, as real numbers and as words. The words of a wide model are its stored integers, with `model_guard`
     bits more. Beside the real numbers lies the preparation of their data, if any, as ``tabla train -o`` writes it
-    (:class:`tabla.training.preparation.Preparation`). `remark` is what the engine says of the run, and
-    `fleet` what a step costs if several devices share it; the cycles of a sample are then those of the step.
+    (:class:`tabla.training.preparation.Preparation`). `saturated` counts the numbers of the data, in all parts, that
+    the format does not hold, and for which its nearest word stands (``--saturate``). `remark` is what the engine says
+    of the run, and `fleet` what a step costs if several devices share it; the cycles of a sample are then those of the
+    step.
     """
 
     name: str
@@ -112,6 +119,7 @@ class Training:
     float64_kept: int = 0
     patience: int | None = None
     checked: Checked | None = None
+    saturated: int = 0
     remark: str = ""
     fleet: StepCost | None = None
 
@@ -245,7 +253,8 @@ class Training:
         return ["", *lines, cure] if lines else []
 
     def _events(self) -> list[str]:
-        lines = self.events.lines()
+        lines = [saturated_line(self.saturated, self.format)] if self.saturated else []
+        lines += self.events.lines()
         lines += [found.line(f"{part} part") for part, found in self.held_out_events.items()]
         if self.events.updates:
             share = 100 * self.events.zero_updates / self.events.updates
@@ -283,6 +292,7 @@ class Training:
             "cycles": {"predicted": self.cycles_predicted, "simulated": self.cycles_simulated or None},
             "latency": {"predicted": self.latency_predicted, "simulated": self.latency_simulated},
             **({"fleet": self.fleet.as_json()} if self.fleet else {}),
+            **({"saturated": self.saturated} if self.saturated else {}),
             "overflows": self.events.overflows,
             "domain_errors": self.events.domain_errors,
             **{f"{part}_overflows": found.overflows for part, found in self.held_out_events.items()},

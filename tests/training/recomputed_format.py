@@ -1,4 +1,4 @@
-"""The rule of ``--format auto`` once more, from a float64 trace: nothing of the chooser is imported."""
+"""The integer bits with which nothing saturates once more, from a float64 trace: nothing of the chooser is imported."""
 
 from __future__ import annotations
 
@@ -19,19 +19,16 @@ def data(graph: Graph, factor: object) -> bool:
     return read or isinstance(factor, Constant)
 
 
-def recomputed(graph: Graph, samples: Arrays, models: Arrays, count: int, epochs: int, width: int) -> tuple[int, ...]:
-    """I, F and G (at most 8), with the bounds that are plain to see: of data, of comparisons, of sigmoid and tanh."""
+def recomputed(graph: Graph, samples: Arrays, models: Arrays, count: int, epochs: int, width: int) -> int:
+    """I, with the bounds that are plain to see: of data, of comparisons, of sigmoid and tanh."""
     plan = FloatPlan.of(graph)
     plan.load(models)
     largest: dict[str, float] = {}
-    moves: list[float] = []
     for step in range(count * epochs):
         plan.memory.feed({name: array[step % count] for name, array in samples.items()})
         plan.compute()
         for name, buffer in plan.memory.buffers.items():
             largest[name] = max(largest.get(name, 0.0), float(np.abs(buffer).max()))
-        for name, after in graph.updates.items() if step >= count * (epochs - 1) else ():
-            moves += np.abs(plan.memory.buffers[after] - plan.memory.buffers[name]).reshape(-1).tolist()
         plan.memory.commit()
     largest |= {name: max(largest[name], largest[after]) for name, after in graph.updates.items()}
     needs = {name: 2 * value for name, value in largest.items()}
@@ -50,11 +47,7 @@ def recomputed(graph: Graph, samples: Arrays, models: Arrays, count: int, epochs
         lone = isinstance(statement.operation, Linear) and [len(t.factors) for t in statement.operation.terms] == [2]
         counted = () if lone else statement.operands[: -1 if divides else None]
         needs |= {f"constant {o.value}": abs(float(o.value)) for o in counted if isinstance(o, Constant)}
-    for integer in range(2, width + 1):
-        fraction = width - integer
-        if fraction <= 30 and max(needs.values()) <= 2.0 ** (integer - 1) - 2.0**-fraction:
-            for guard in range(9):
-                if sum(move for move in moves if move < 2.0 ** -(fraction + guard + 1)) <= 0.01 * sum(moves):
-                    return integer, fraction, guard
-            return integer, fraction, 8
-    raise ValueError("no format holds these values")
+    integer = 2
+    while max(needs.values()) > 2.0 ** (integer - 1) - 2.0 ** -max(0, width - integer):
+        integer += 1
+    return integer
