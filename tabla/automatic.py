@@ -294,6 +294,8 @@ class Learner:
             loss = lesson.of_reals(models)
             if loss < lesson.of_reals(lesson.models):
                 break
+        else:
+            _refuse_divergence(options, {name: models[name] for name in wide.lowered.updates})
         return Learner(made=made, options=options, lesson=lesson, reference=loss if math.isfinite(loss) else -math.inf)
 
     @property
@@ -329,6 +331,20 @@ class Learner:
             figure=loss if math.isfinite(loss) else math.inf,
             saturated=outside + beyond + plan.counts().overflows,
         )
+
+
+def _refuse_divergence(options: Options, models: Mapping[str, Reals]) -> None:
+    """Raise `TablaError` for models that no format of the width holds, after a run in float64 that learnt nothing."""
+    width = width_of(options.format or "")
+    assert width is not None
+    for name, array in models.items():
+        largest = float(np.abs(array).max(initial=0.0))
+        if not largest < 2.0 ** (width - 1):
+            raise TablaError(
+                f"'{name}' takes values up to {largest:.4g} in float64, which no format of {width} bits holds, and the"
+                " loss does not get smaller",
+                hint="use a smaller learning rate (--learning-rate), or scale the data",
+            )
 
 
 def _lessons(wide: Stages, start: Start, epochs: int, predict: str | None) -> Iterator[Lesson]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tabla.npz import RESERVED
 from tabla.parameters import checked_mapping, checked_truth
 from tabla.source import TablaError, TablaTypeError, TablaValueError
 from tabla.training.arrays import (
@@ -43,7 +44,9 @@ def reals(given: Data, what: str) -> dict[str, NDArray[Any]]:
         return read_arrays(Path(given))
     checked_mapping(what, given, EXAMPLE)
     return {
-        name: np.asarray(array, dtype=str) if name.endswith(NOTES) else real_array(array, f"'{name}'")
+        name: np.asarray(array, dtype=str)
+        if name.endswith(NOTES) or name.startswith(RESERVED)
+        else real_array(array, f"'{name}'")
         for name, array in given.items()
     }
 
@@ -111,7 +114,9 @@ class Request:
                 hint = "leave columns out, or give a data frame or a .csv file"
                 raise TablaError(f"{what}: arrays have no columns", hint=hint)
             found = {
-                name: np.asarray(array) if name in texts or name.endswith(NOTES) else real_array(array, f"'{name}'")
+                name: np.asarray(array)
+                if name in texts or name.endswith(NOTES) or name.startswith(RESERVED)
+                else real_array(array, f"'{name}'")
                 for name, array in data.items()
             }
         for name, array in found.items():

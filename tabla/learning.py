@@ -410,6 +410,7 @@ def _record(task: _Task, outcome: Outcome, checked: int, patience: int | None) -
         saturated=sum(
             held(build, part.arrays)[1] for part in (held_out.training, held_out.validation, held_out.test) if part
         ),
+        saturate=build.options.saturate,
         remark=outcome.remark,
         fleet=cost,
     )

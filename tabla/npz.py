@@ -27,6 +27,8 @@ MOST_TIMES = 100
 """How many times its own size a larger archive may unpack to."""
 MOST_ARRAYS = 10_000
 """The most arrays of an archive."""
+RESERVED = "tabla."
+"""Arrays whose names begin so are ours: they say what the models beside them are (:mod:`tabla.training.recipe`)."""
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _SUFFIX = ".npy"
 _SAVE = "write it again with np.savez(...), or give a .csv file"

@@ -158,7 +158,7 @@ def test_python_chooses_and_learns_as_train_does(run: Run, options: dict[str, An
     assert build.format_choice.as_json() == said.pop("format_choice")
     assert json.loads(json.dumps(found.as_json())) == said
     with np.load("a.npz") as archive:
-        assert archive.files == list(found.models)
+        assert archive.files == list(found.stored())
         assert all(np.array_equal(archive[name], found.models[name]) for name in archive.files)
 
 

@@ -97,8 +97,9 @@ def test_a_table_is_what_its_arrays_are(run: Run) -> None:
     assert table.pop("classes") == ["ant", "bee", "cat"] and arrays.pop("classes") == ["0", "1", "2"]
     assert table == arrays
     found, plain = loaded("table.npz"), loaded("arrays.npz")
-    assert plain.keys() == {"w", "b"}
-    assert found.keys() == {"w", "b", "x.mean", "x.deviation", "y.classes", "x.columns", "y.columns"}
+    assert plain.keys() == {"w", "b", "tabla.recipe"}
+    beside = {"x.mean", "x.deviation", "y.classes", "x.columns", "y.columns"}
+    assert found.keys() == {"w", "b", *beside, "tabla.recipe"}
     assert np.array_equal(found["w"], plain["w"]) and np.array_equal(found["b"], plain["b"])
     rows = numbers()[0][parts().training]
     assert np.array_equal(found["x.mean"], rows.mean(axis=0)) and np.array_equal(found["x.deviation"], rows.std(axis=0))
@@ -228,7 +229,7 @@ def test_pairs_and_data_frames_in_python(run: Run) -> None:
     pandas = pytest.importorskip("pandas", reason="pandas is not installed, and nothing needs it")
     frame = pandas.read_csv("d.csv")
     found = build.train(frame, engine="model", columns={"x": ["length", "width (cm)", "height"], "y": "kind"}, **wanted)
-    assert found.models.keys() == expected.keys()
+    assert found.stored().keys() == expected.keys()
     assert all(np.array_equal(found.models[name], expected[name]) for name in expected)
     pair = build.train((frame[["length", "width (cm)", "height"]], frame["kind"]), engine="model", **wanted)
     assert np.array_equal(pair.models["w"], expected["w"])

@@ -95,7 +95,7 @@ MAY: dict[str, set[str]] = {
     # other_loops: such programs that do the same work
     "other_loops": {*_LOWER, "hw"},
     "artifacts": {*_LOWER, "progress", "hw", "synth", "report", "training", "stages", "vectors"},
-    "given": {"parameters", "training"},
+    "given": {"npz", "parameters", "training"},
     # cluster: the workers of Dask, for explorations and fleets
     "cluster": {"_version"},
     # fleet: several devices that learn one model

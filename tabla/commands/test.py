@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from dataclasses import replace
+from pathlib import Path
 
 from tabla.commands.arguments import (
     add_build,
@@ -19,7 +21,10 @@ from tabla.commands.arguments import (
 from tabla.commands.console import Console
 from tabla.commands.output import cycle_status, strict_status, write_json
 from tabla.driver import build
+from tabla.options import Options
+from tabla.training.arrays import read_arrays
 from tabla.training.metrics import NAMES
+from tabla.training.recipe import recipe_in
 
 HELP = "score trained models on data that they have not seen, without learning"
 
@@ -41,9 +46,37 @@ def configure(parser: ArgumentParser) -> None:
     add_quiet(parser)
 
 
+def scored_options(arguments: Namespace, console: Console) -> Options:
+    """Return the options of the build: with the number format in which the models were learnt, if nothing else is said.
+
+    What the file of the models does not tell, and what the user says otherwise, is remarked.
+    """
+    options = build_options(arguments)
+    if arguments.weights is None:
+        return options
+    recipe = recipe_in(read_arrays(Path(arguments.weights)), f"'{arguments.weights}'")
+    asked = options.format is not None or options.onto is not None
+    number = options.chosen_template() if asked or recipe is None else None
+    used = "" if number is None else f"q{number.integer_bits}.{number.fraction_bits}"
+    if recipe is None:
+        if not asked:
+            console.remark(
+                f"note: '{arguments.weights}' does not tell in which number format its models were learnt; they are"
+                f" scored in {used}, and --format names another one"
+            )
+        return options
+    if not asked:
+        return replace(options, format=recipe.format, saturate=options.saturate or recipe.saturate)
+    if used != recipe.format:
+        console.remark(
+            f"note: the models of '{arguments.weights}' were learnt in {recipe.format}, and are scored in {used}"
+        )
+    return options
+
+
 def run(arguments: Namespace, console: Console) -> int:
     """Score the models and print the report."""
-    made = build(arguments.file, build_options(arguments))
+    made = build(arguments.file, scored_options(arguments, console))
     console.progress(f"{arguments.file}: scoring")
     tested = made.test(
         arguments.data,

@@ -97,7 +97,7 @@ def run(arguments: Namespace, console: Console) -> int:
         remark=console.remark,
     )
     if arguments.output:
-        write_arrays(arguments.output, training.models, console)
+        write_arrays(arguments.output, training.stored(), console)
     costs = scaling(made) if arguments.scaling else ()
     if arguments.json:
         scales = {"scaling": [cost.as_json() for cost in costs]} if costs else {}

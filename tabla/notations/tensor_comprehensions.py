@@ -20,7 +20,7 @@ from tabla.lower.tc import lower
 from tabla.notations.reading import Reading, Reals
 from tabla.options import Options
 from tabla.source import Source, TablaError
-from tabla.training.arrays import read_arrays, refuse_strangers
+from tabla.training.arrays import read_arrays, refuse_strangers, unreserved
 
 Shapes = Mapping[str, tuple[int, ...]]
 
@@ -93,9 +93,9 @@ def _given(options: Options) -> Shapes:
         case None:
             return {}
         case str() | Path() as path:
-            return {name: array.shape for name, array in read_arrays(Path(path)).items()}
+            return {name: array.shape for name, array in unreserved(read_arrays(Path(path))).items()}
         case arrays:
-            return {name: np.shape(array) for name, array in arrays.items()}
+            return {name: np.shape(array) for name, array in unreserved(dict(arrays)).items()}
 
 
 def _several(function: Function, shapes: Shapes, keep: Sequence[str]) -> bool:

@@ -21,7 +21,7 @@ from tabla.lower.tile.whole_numbers import positions_of
 from tabla.notations.reading import Reading, Reals
 from tabla.options import Options
 from tabla.source import Source, TablaError
-from tabla.training.arrays import read_arrays, refuse_strangers
+from tabla.training.arrays import read_arrays, refuse_strangers, unreserved
 
 
 def read_tile_file(path: Path, member: str | None, options: Options) -> Reading:
@@ -80,9 +80,9 @@ def _given(options: Options) -> dict[str, tuple[int, ...]]:
         case None:
             return {}
         case str() | Path() as path:
-            return {name: array.shape for name, array in read_arrays(Path(path)).items()}
+            return {name: array.shape for name, array in unreserved(read_arrays(Path(path))).items()}
         case arrays:
-            return {name: np.shape(array) for name, array in arrays.items()}
+            return {name: np.shape(array) for name, array in unreserved(dict(arrays)).items()}
 
 
 def _kinds(options: Options) -> Any:

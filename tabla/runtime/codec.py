@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from tabla.ir.format import Format
 from tabla.ir.rate import RATE
 from tabla.ir.words import integer_words, to_real, to_words
+from tabla.npz import RESERVED
 from tabla.runtime.folder import BuildFolder, Entry
 from tabla.runtime.transport import Words
 from tabla.source import TablaError, TablaValueError
@@ -44,7 +45,9 @@ class Codec:
         """Return the unit that loads these models, one array for each.
 
         A learning rate that is loaded may be among them as `RATE`; without it, the one that was compiled is loaded.
+        What ``tabla train -o`` says of the models beside them is left out.
         """
+        models = {name: array for name, array in models.items() if not name.startswith(RESERVED)}
         entries = self._entries["model"]
         _check_names(models, entries, self.models, "model")
         unit = self._folder.template("load").astype(np.int64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -75,10 +76,14 @@ class Samples:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Learned:
-    """Models as words, with the recipe of the accelerator that learns them."""
+    """Models as words, with the recipe of the accelerator that learns them.
+
+    `reach` is the largest absolute input of the samples that chose the format; it is None if the user named it.
+    """
 
     recipe: Recipe
     words: Mapping[str, Words] = field(repr=False)
+    reach: float | None = None
 
     @property
     def models(self) -> dict[str, Reals]:
@@ -106,6 +111,7 @@ def begun(
     `initial` makes the models of given shapes. A format that is left to the data fits `epochs` epochs of the samples:
     the `losses` of those that are held back decide (:mod:`tabla.training.format_choice`).
     """
+    reach: float | None = None
     if is_automatic(options):
         wide = wide_stages(program, options)
         models = initial(shapes_of(wide.lowered, "model"))
@@ -117,6 +123,7 @@ def begun(
         found = survey(wide.lowered, steps_of(wide, whole), models, count=count, epochs=epochs, part=roomy, plan=plan)
         lessons = list(_lessons(wide, samples, models, losses, epochs))
         options, _ = chosen_by(options, found, Learner.of(program, options, wide, lessons))
+        reach = float(np.abs(samples.inputs).max(initial=0.0))
     else:
         _ = program(options).lowered  # a format that does not hold the program is refused before the models are made
     recipe = Recipe(
@@ -126,7 +133,7 @@ def begun(
         minibatch=options.minibatch,
         pes=options.chosen_template().pes,
     )
-    return Learned(recipe=recipe, words=begun_words(recipe, initial))
+    return Learned(recipe=recipe, words=begun_words(recipe, initial), reach=reach)
 
 
 def _lessons(
@@ -195,10 +202,12 @@ def learned(before: Learned, samples: Samples, *, epochs: int, engine: str = EVA
     build = before.recipe.build()
     graph, number = build.lowered, before.recipe.number_format
     decision = dict(graph.results)[DECISION]
+    # What saturates in a chosen format was weighed when it was chosen.
+    known = 0.0 if before.reach is None else math.inf
     kept: list[Reals] = []
 
     def to_steps(arrays: Mapping[str, Reals]) -> dict[str, Words]:
-        held = {name: to_words(saturated(before.recipe, array, name), number) for name, array in arrays.items()}
+        held = {name: to_words(saturated(before.recipe, array, name, known), number) for name, array in arrays.items()}
         whole = len(samples.inputs) // graph.samples * graph.samples
         return steps_of(build, {name: array[:whole] for name, array in held.items()})
 
@@ -235,15 +244,18 @@ def decisions(models: Learned, inputs: Reals) -> Reals:
     graph, name = _deciding(build)
     plan = Evaluators.of(graph, number, _FITS * len(inputs)).fixed(graph, number)
     plan.load(models.words)
-    samples = words_of(build, _unlabelled(graph, saturated(models.recipe, inputs, INPUT)))
+    samples = words_of(build, _unlabelled(graph, saturated(models.recipe, inputs, INPUT, models.reach or 0.0)))
     return to_real(plan.run(samples, [name]).kept[name], number)
 
 
-def saturated(recipe: Recipe, values: Reals, name: str) -> Reals:
-    """Return values inside the range of the format. Values outside become the nearest ones, with a warning."""
+def saturated(recipe: Recipe, values: Reals, name: str, known: float) -> Reals:
+    """Return values inside the range of the format. Values outside become the nearest ones.
+
+    There is a warning if there are values outside whose size is above `known`.
+    """
     number = recipe.number_format
     inside, outside = inside_range(values, number)
-    if outside:
+    if outside and np.abs(values).max() > known:
         highest = number.highest / number.one
         what = {INPUT: "X", LABEL: "y", DECAY: "the penalty"}[name]
         warnings.warn(

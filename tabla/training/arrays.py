@@ -18,7 +18,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tabla.npz import read_npz
+from tabla.npz import RESERVED, read_npz
 from tabla.source import TablaError
 from tabla.training.origin import Origin
 from tabla.training.table import MISSING, SUFFIXES, read_table
@@ -74,10 +74,15 @@ def read_arrays(path: Path, *, texts: Collection[str] = ()) -> dict[str, NDArray
 def _read_npz(path: Path, texts: Collection[str]) -> dict[str, NDArray[Any]]:
     return {
         name: array
-        if array.dtype.kind == "U" and (name in texts or name.endswith(NOTES))
+        if array.dtype.kind == "U" and (name in texts or name.endswith(NOTES) or name.startswith(RESERVED))
         else real_array(array, f"array '{name}' of '{path}'")
         for name, array in read_npz(path).items()
     }
+
+
+def unreserved(arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a file without those that say what its models are."""
+    return {name: array for name, array in arrays.items() if not name.startswith(RESERVED)}
 
 
 def write_npz(file: IO[bytes], arrays: Mapping[str, ArrayLike]) -> None:

@@ -24,8 +24,9 @@ CLOSE = 0.5
 class Cell:
     """One format of a comparison: words of `width` bits, and models with `guard` guard bits.
 
-    `score` is that of the validation part, and `events` are those of learning. Without a score the format is refused,
-    `refused` says why, and `cure` what may help. `saturated` counts the numbers of the data outside of the format. Where no format of the width suits the data, `format` is None.
+    `score` is that of the validation part, and `events` are those of learning. `saturated` counts the numbers of the
+    data outside of the format, for which its nearest word stands. Without a score the format is refused, `refused`
+    says why, and `cure` what may help. Where no format of the width suits the data, `format` is None.
     """
 
     width: int

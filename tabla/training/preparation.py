@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tabla.source import TablaError
-from tabla.training.arrays import Reals
+from tabla.training.arrays import Reals, unreserved
 from tabla.training.prediction import Prediction
 
 Raw = Mapping[str, NDArray[Any]]
@@ -132,11 +132,13 @@ class Preparation:
 def separated(arrays: Raw) -> tuple[dict[str, NDArray[Any]], Preparation]:
     """Divide the arrays of a file of models into the models and the preparation of their data.
 
+    Arrays with reserved names are left out (:mod:`tabla.training.recipe`).
+
     A mean without a deviation, or the other way about, is a `TablaError`.
     """
     kinds: dict[str, dict[str, NDArray[Any]]] = {kind: {} for kind in ("mean", "deviation", "classes", "columns")}
     plain: dict[str, NDArray[Any]] = {}
-    for key, array in arrays.items():
+    for key, array in unreserved(arrays).items():
         name, _, kind = key.rpartition(".")
         if name and kind in kinds:
             kinds[kind][name] = array

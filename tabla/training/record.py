@@ -17,6 +17,7 @@ from tabla.training.events import Events
 from tabla.training.measure import Score
 from tabla.training.metrics import Metric
 from tabla.training.prediction import Prediction
+from tabla.training.recipe import ModelRecipe
 from tabla.training.step_cost import StepCost
 
 SCHEMA = "tabla-train-1"
@@ -88,7 +89,7 @@ class Training:
     accelerator, as real numbers and as words. The words of a wide model are its stored integers, with `model_guard`
     bits more. Beside the real numbers lies the preparation of their data, if any, as ``tabla train -o`` writes it
     (:class:`tabla.training.preparation.Preparation`). `saturated` counts the numbers of the data, in all parts, that
-    the format does not hold, and for which its nearest word stands (``--saturate``). `remark` is what the engine says
+    the format does not hold, and for which its nearest word stands (`saturate`). `remark` is what the engine says
     of the run, and `fleet` what a step costs if several devices share it; the cycles of a sample are then those of the
     step.
     """
@@ -120,8 +121,14 @@ class Training:
     patience: int | None = None
     checked: Checked | None = None
     saturated: int = 0
+    saturate: bool = False
     remark: str = ""
     fleet: StepCost | None = None
+
+    def stored(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays that ``tabla train -o`` writes: the models, and the format in which they were learnt."""
+        recipe = ModelRecipe(format=self.format, guard=self.model_guard, saturate=self.saturate)
+        return {**self.models, **recipe.stored()}
 
     @property
     def score(self) -> Score:
