@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from tabla.scoring import Tested
     from tabla.synth import SynthesisReport
     from tabla.synth.board import Bitstream
+    from tabla.templates.targets import Device, Target
     from tabla.training.format_choice import FormatChoice
     from tabla.training.record import Training
 
@@ -167,6 +168,7 @@ def compile(
         standardise_labels=standardise_labels,
     )  # fmt: skip
     made = build(source, chosen, format_choice)
+    made.refuse_too_large()
     made.check()
     return made
 
@@ -375,11 +377,14 @@ class Build(Stages):
         self._refuse_overlay("tabla synth takes its folder")
         from tabla.hw.places import signal_places
         from tabla.synth import chosen_part, source_lines, synthesise
+        from tabla.templates.targets import target as find_target
 
         check_tools(options)
         # The part is looked up before the program is compiled, which may take seconds.
         about_part = {name: options[name] for name in ("device", "speed", "seeds", "templates") if name in options}
         chosen_part(target, place_and_route=place_and_route, **about_part)
+        family = find_target(target, options.get("templates"))
+        self._refuse_memories((family, family.device(options.get("device"))))
         places = signal_places(self.image, self.module) if place_and_route else {}
         return synthesise(
             self.verilog,
@@ -404,7 +409,33 @@ class Build(Stages):
         check_tools(options)
         templates = None if templates is None else checked_path("templates", templates)
         found = find_board(board, templates)
-        return build_bitstream(self.image, self.module, self.verilog, found, target(found.target, templates), **options)
+        family = target(found.target, templates)
+        self._refuse_memories((family, family.device(found.device)))
+        return build_bitstream(self.image, self.module, self.verilog, found, family, **options)
+
+    def refuse_too_large(self, part: tuple[Target, Device] | None = None) -> None:
+        """Raise `TablaError` for a program whose models and sample the part does not hold, or no known part.
+
+        Nothing is compiled for that. With the option ``force`` nothing is refused.
+        """
+        from tabla.mapping.capacity import refuse_excess, refuse_without_part
+
+        if self.options.force or self.options.onto is not None:
+            return
+        with self.reading.text.pointing_back():
+            refuse_excess(self.graph, self.template)  # first, because `force` cannot help there
+            refuse_without_part(self.graph, self.format, self.options.templates, () if part is None else (part,))
+
+    def _refuse_memories(self, part: tuple[Target, Device] | None = None) -> None:
+        """Raise `TablaError` for a design whose memories the part does not hold, or no known part."""
+        from tabla.cost.capacity import refuse_without_room
+        from tabla.mapping.capacity import known_parts
+
+        if self.options.force or self.options.onto is not None:
+            return
+        self.refuse_too_large(part)
+        parts = known_parts(self.options.templates) if part is None else [part]
+        refuse_without_room(self.image, self.name, parts, named=part is not None)
 
     def _refuse_overlay(self, cure: str) -> None:
         """Raise `TablaError` if the program is for an overlay, which has hardware of its own."""
@@ -415,4 +446,5 @@ class Build(Stages):
         """Write the output folder of ``tabla gen``, as a whole or not at all, and return its path."""
         from tabla.artifacts import write
 
+        self._refuse_memories()
         return write(self, Path(checked_path("folder", folder)))

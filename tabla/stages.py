@@ -179,16 +179,13 @@ class Stages:
     def legal(self) -> Legal:
         """The graph that the machine can run: the graph after the legalising passes, with the words of its constants.
 
-        Raises `TablaError` for a program that no array holds, or that the machine cannot run; and, unless the options
-        say `force`, for a program that no known part holds.
+        Raises `TablaError` for a program that no array holds, or that the machine cannot run.
         """
         from tabla.backend import legal_graph
-        from tabla.mapping.capacity import refuse_excess, refuse_without_part
+        from tabla.mapping.capacity import refuse_excess
 
         with self.reading.text.pointing_back():
-            refuse_excess(self.graph, self.template)  # first, because `force` cannot help there
-            if not self.options.force:
-                refuse_without_part(self.graph, self.format, self.options.templates)
+            refuse_excess(self.graph, self.template)
             return legal_graph(self.graph, self.template, self.format)
 
     @property

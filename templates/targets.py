@@ -128,6 +128,7 @@ class Target:
     names: tuple[str, ...]
     ram_bits: int
     lut_bits: int
+    lut_every: int
     costs: tuple[Cost, ...]
     limits: tuple[Limit, ...]
     devices: tuple[Device, ...]
@@ -154,15 +155,18 @@ class Target:
         return taken
 
     def memory_bits(self, device: Device) -> int | None:
-        """Return the most bits that a part holds: in all RAMs, in all LUTs as memory, and in all registers.
+        """Return the most bits that a part holds: in all RAMs, and in all LUTs that can be memory.
 
         No design reaches this number, because it needs LUTs for something else. None stands for a family whose records
         do not say how many bits a RAM has.
         """
         if not self.ram_bits:
             return None
-        bits = {"LUT": self.lut_bits, "FF": 1, "DSP": 0, "RAM": self.ram_bits}
-        return sum(device.capacity(kind) * each for kind, each in bits.items())
+        return device.capacity("RAM") * self.ram_bits + self.lut_memory_bits(device)
+
+    def lut_memory_bits(self, device: Device) -> int:
+        """Return the bits that the LUTs of a part hold that can be memory."""
+        return device.capacity("LUT") // self.lut_every * self.lut_bits if self.lut_every else 0
 
     def device(self, name: str | None = None) -> Device:
         """Return a device by name, or the family's largest without a name. An unknown name is a `TablaError`."""
@@ -298,6 +302,7 @@ def _target(record: tablegen.Record, found: tablegen.Records) -> Target:
         names=tuple(string(record, kind.capitalize()) for kind in KINDS),
         ram_bits=integer(record, "RamBits"),
         lut_bits=integer(record, "LutBits"),
+        lut_every=integer(record, "LutEvery"),
         costs=_costs(record),
         limits=tuple(_limit(limit) for limit in members("Limit")),
         devices=tuple(_device(device) for device in members("Device")),

@@ -6,7 +6,10 @@
 //   capacities   what nextpnr 0.11's own report calls "available" (a test runs
 //                it for every device that can be placed); for Xilinx the product
 //                tables DS180 and DS190
-//   bits         of a RAM and of a LUT as memory: the family's data sheet
+//   bits         of a RAM and of a LUT as memory, and which LUTs can be memory: the
+//                family's data sheet. ECP5 and Nexus: two of the four slices of a
+//                block. 7 series (UG474): the SLICEMs, a third of all. GW2A-18: 41,472
+//                bits of shadow SRAM beside 20,736 LUTs
 //   limits       Lattice FPGA-DS-02012 (ECP5 and ECP5-5G, section 3: EBR and
 //                DSP timing), as measured against nextpnr by the project
 //   boards       the pin tables that the boards' makers publish
@@ -78,6 +81,8 @@ class Target<string name, string title, string yosys> {
   // program is then too large for the family.
   int RamBits = 0;
   int LutBits = 0;
+  // One LUT in so many can be memory; 0 says that none can.
+  int LutEvery = 0;
   list<Takes> Cells = [];
 }
 
@@ -103,6 +108,7 @@ def Ecp5 : Target<"ecp5", "Lattice ECP5", "synth_ecp5"> {
   let Ram = "DP16KD";
   let RamBits = 18432;
   let LutBits = 16;
+  let LutEvery = 2;
   let Cells = [Takes<"LUT", "LUT4">, Takes<"LUT", "CCU2C", 2>, Takes<"LUT", "TRELLIS_DPR16X4", 6>,
                Takes<"FF", "TRELLIS_FF">, Takes<"DSP", "MULT18X18D">,
                Takes<"RAM", "DP16KD">, Takes<"RAM", "PDPW16KD">];
@@ -116,6 +122,7 @@ def Nexus : Target<"nexus", "Lattice Nexus", "synth_nexus -noccu2 -noiopad"> {
   let Ram = "EBR";
   let RamBits = 18432;
   let LutBits = 16;
+  let LutEvery = 2;
   let Cells = [Takes<"LUT", "LUT4">, Takes<"LUT", "CCU2", 2>, Takes<"LUT", "DPR16X4", 6>,
                Takes<"FF", "FD1P3?X">, Takes<"DSP", "MULT18X18">, Takes<"DSP", "MULT9X9">,
                Takes<"DSP", "MULT18X36", 2>, Takes<"DSP", "MULT36X36", 4>,
@@ -161,6 +168,7 @@ def Gowin : Target<"gowin", "Gowin", "synth_gowin -family gw2a -noiopads"> {
   let Ram = "BSRAM";
   let RamBits = 18432;
   let LutBits = 16;
+  let LutEvery = 8;
   let Cells = [Takes<"LUT", "LUT?">, Takes<"LUT", "ALU">, Takes<"LUT", "RAM16*", 6>,
                Takes<"FF", "DFF*">, Takes<"DSP", "MULT18X18">, Takes<"DSP", "MULT9X9">,
                Takes<"DSP", "MULT36X36", 4>, Takes<"RAM", "SDP*">, Takes<"RAM", "DP*">,
@@ -175,6 +183,7 @@ def Xilinx : Target<"xilinx", "Xilinx 7 series", "synth_xilinx -family xc7"> {
   let Ram = "RAMB18";
   let RamBits = 18432;
   let LutBits = 64;
+  let LutEvery = 3;
   let Cells = [Takes<"LUT", "LUT?">, Takes<"LUT", "RAM32M", 4>, Takes<"LUT", "RAM64M", 4>,
                Takes<"LUT", "RAM32X1D", 2>, Takes<"LUT", "RAM64X1D", 2>, Takes<"LUT", "RAM128X1D", 4>,
                Takes<"LUT", "SRL16E">, Takes<"LUT", "SRLC32E">, Takes<"FF", "FD?E">,

@@ -159,7 +159,7 @@ def test_python_chooses_and_learns_as_train_does(run: Run, options: dict[str, An
     assert json.loads(json.dumps(found.as_json())) == said
     with np.load("a.npz") as archive:
         assert archive.files == list(found.stored())
-        assert all(np.array_equal(archive[name], found.models[name]) for name in archive.files)
+        assert all(np.array_equal(archive[name], array) for name, array in found.stored().items())
 
 
 def test_python_chooses_from_pairs_and_inputs(run: Run) -> None:

@@ -230,7 +230,7 @@ def test_pairs_and_data_frames_in_python(run: Run) -> None:
     frame = pandas.read_csv("d.csv")
     found = build.train(frame, engine="model", columns={"x": ["length", "width (cm)", "height"], "y": "kind"}, **wanted)
     assert found.stored().keys() == expected.keys()
-    assert all(np.array_equal(found.models[name], expected[name]) for name in expected)
+    assert all(np.array_equal(array, expected[name]) for name, array in found.stored().items())
     pair = build.train((frame[["length", "width (cm)", "height"]], frame["kind"]), engine="model", **wanted)
     assert np.array_equal(pair.models["w"], expected["w"])
     assert build.test(frame, weights=found.models).accelerator == build.test("d.csv", weights="w.npz").accelerator

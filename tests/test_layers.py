@@ -117,8 +117,8 @@ MAY: dict[str, set[str]] = {
     "imported": {"driver", "held_estimator", "lang", "parameters"},
     # many arrays and number formats of one program; it compiles and scores the program in each of them
     "exploration": {
-        *{"automatic", "cluster", "comparison", "cost", "disk", "driver", "lang", "learning", "mapping", "notations"},
-        *{"options", "parameters", "progress", "report", "synth", "_version", "templates"},
+        *{"automatic", "cluster", "comparison", "cost", "disk", "driver", "ir", "lang", "learning", "mapping"},
+        *{"notations", "options", "parameters", "progress", "report", "synth", "_version", "templates"},
     },
     "scoring": {"learning", "given", "ir", "parameters", "runs", "simulation", "compiled", "training", "stages"},
     "report": {*_COMPILER, "hw", "sim", "_version", "disk", "interrupts"},
@@ -126,7 +126,7 @@ MAY: dict[str, set[str]] = {
     # only for devices on the workers of a cluster
     "runtime": {"fleet", "ir", "npz", "program", "sim", "link", "report"},
     "stages": {*_COMPILER, "training", "progress", "kept", "notations", "options", "hw", "report"},
-    "driver": {*_EVERYTHING, "stages"},
+    "driver": {*_EVERYTHING, "cost", "stages"},
     "commands": {*_EVERYTHING, "stages", "driver", "comparison", "exploration", "processes", "progress"},
     # sklearn: estimators of scikit-learn, a way to use the tool as the commands are
     "sklearn": {

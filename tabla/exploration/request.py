@@ -19,7 +19,9 @@ from tabla.exploration.records import check_folder
 from tabla.exploration.result import Exploration
 from tabla.exploration.run import Workers, explore_space
 from tabla.exploration.space import Space
+from tabla.ir.format import Format
 from tabla.learning import learning_start
+from tabla.mapping.capacity import refuse_without_part
 from tabla.options import Options
 from tabla.parameters import (
     EPOCHS,
@@ -157,6 +159,7 @@ def explore(
         formats=_formats(question, _several("format", format), guards),
         minibatches=checked_numbers("minibatch", _each(minibatch), "minibatch"),
     )
+    _refuse_too_large(question, space, parts)
     if any(is_automatic(replace(question.options, format=name)) for name in _several("format", format)):
         question = replace(question, options=replace(question.options, saturate=True))
     folder = None if output is None else Path(checked_path("output", output))
@@ -167,6 +170,19 @@ def explore(
     if folder is not None:
         found.write(folder)
     return found
+
+
+def _refuse_too_large(question: Question, space: Space, parts: Sequence[Part]) -> None:
+    """Raise `TablaError` for a program whose models and sample none of the parts holds, in any of the formats."""
+    if question.options.force:
+        return
+    narrowest = min((name for name, _ in space.formats), key=lambda name: Format.parse(name).width)
+    made = build(question.source, replace(question.options, format=narrowest, sequencers=None))
+    family = target(FAMILY)
+    with made.reading.text.pointing_back():
+        refuse_without_part(
+            made.graph, made.format, question.options.templates, [(family, part.device) for part in parts]
+        )
 
 
 def _each(values: Any) -> Any:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tabla.ir.format import Format
 from tabla.ir.graph import Graph
 from tabla.mapping.slots import issue_slots
 from tabla.source import Label, Span, TablaError
-from tabla.templates.targets import targets
+from tabla.templates.targets import Device, Target, targets
 from tabla.templates.template import Template, limits
 
 MOST_CYCLES = 1 << 27
@@ -30,23 +32,30 @@ def least_bits(graph: Graph, format: Format) -> int:
     return sum(tensor.size for tensor in kept) * format.width
 
 
-def refuse_without_part(graph: Graph, format: Format, own: str | None = None) -> None:
-    """Raise `TablaError` for a program whose models and sample no known part holds.
+def known_parts(own: str | None = None) -> list[tuple[Target, Device]]:
+    """Return all parts of our records and of the file `own`, with their families."""
+    return [(target, device) for target in targets(own).values() for device in target.devices]
+
+
+def refuse_without_part(
+    graph: Graph, format: Format, own: str | None = None, named: Sequence[tuple[Target, Device]] = ()
+) -> None:
+    """Raise `TablaError` for a program whose models and sample no known part holds, or none of those that are `named`.
 
     The known parts are those of our records and of the file `own`. If one of them has a size that is not known, nothing
-    is refused.
+    is refused. This is told before anything is scheduled; :mod:`tabla.cost.capacity` counts what the schedule needs.
     """
     need = least_bits(graph, format)
-    if need <= _SMALL:
+    if need <= _SMALL and not named:
         return
-    parts = [(target.memory_bits(device), device.part) for target in targets(own).values() for device in target.devices]
+    parts = [(target.memory_bits(device), device.part) for target, device in named or known_parts(own)]
     known = [(bits, part) for bits, part in parts if bits is not None]
     if len(known) < len(parts) or need <= max(known)[0]:
         return
     most, part = max(known)
+    what = f"the largest known part, {part}, holds" if not named else f"the {part} holds"
     raise TablaError(
-        f"the models and one sample of '{graph.name}' are {need:,} bits; the largest known part, {part}, holds"
-        f" {most:,} in all its memories",
+        f"the models and one sample of '{graph.name}' are {need:,} bits; {what} {most:,} in all its memories",
         *largest_tensor(graph),
         hint="make the tensors smaller, or use a narrower --format; --force goes on for a larger part",
     )
