@@ -37,7 +37,7 @@ from tabla.ir.rewrite import summed_names
 from tabla.lower.choices import adds, plain_term
 from tabla.lower.quantise import Quantiser, Use
 from tabla.lower.remarks import remarks
-from tabla.lower.scaled import Fitting, outside, scalable
+from tabla.lower.scaled import Fitting, outside, scalable, words_of
 from tabla.source import Label, Span, TablaError
 
 Sum = tuple[Term, ...]
@@ -92,7 +92,7 @@ class GraphBuilder:
         Temporaries come before it where its operation has constants that the format cannot hold (decision 22).
         """
         if isinstance(operation, Linear):
-            operation = replace(operation, terms=tuple(map(plain_term, operation.terms)))
+            operation = replace(operation, terms=self._plain(target, indices, operation, span, tuple(constraints)))
         constraints, summed = tuple(constraints), set(summed_names(operation))
         _refuse_huge((*write, *constraints, *_affines(operation)), span)
         operation = self._fitted(target, indices, operation, span, constraints)
@@ -166,6 +166,24 @@ class GraphBuilder:
         by = 1 / value if divides and value else value
         apart = divides or adds(terms) or any(len(term.factors) > 1 for term in terms)
         return abs(value) not in (0, 1) and apart and scalable(terms, by, self.number_format)
+
+    def _plain(
+        self,
+        target: str,
+        indices: tuple[Index, ...],
+        operation: Linear,
+        span: Span | None,
+        constraints: tuple[Affine, ...],
+    ) -> tuple[Term, ...]:
+        """Return the terms of a sum. Beside terms that constants scale, a choice is one word, as any operand is."""
+        if not self._fitting.scales(operation):
+            return tuple(map(plain_term, operation.terms))
+
+        def part(made: Operation, summed: tuple[str, ...]) -> Read:
+            inner = tuple(self.ranges[name] for name in summed)
+            return self.part(self._owners.get(target, target), made, (*indices, *inner), span, constraints)
+
+        return tuple(words_of(operation.terms, part))
 
     def _fitted(
         self,

@@ -158,14 +158,19 @@ def times(
     """Return a sum times a constant, which each term takes as mantissa and shift.
 
     Choices and functions become words before, by `part`. If the sum has products of words beside other terms, it is
-    scaled as a whole, so that no part of it saturates for itself. `span` is the place of the constant in the program.
-    With `inverse` the program has 1 / `value` there, as a divisor.
+    scaled as a whole, so that no part of it saturates for itself. For the same reason a sum whose constants are more
+    than 16 times apart becomes a word if the constant is above 1: where that word saturates, so does the result. `span`
+    is the place of the constant in the program. With `inverse` the program has 1 / `value` there, as a divisor.
     """
     factor = Factor(value=value, inverse=inverse, span=span)
-    made = tuple(_words(terms, part))
+    made = tuple(words_of(terms, part))
     apart = {abs(term.scale.value) if isinstance(term, Scaled) else int(_multiplies(term)) for term in made}
     if len(apart) > 1 and any(map(_multiplies, made)):
         made = tuple(_whole(term, part) for term in made)
+    elif abs(value) > 1 and not any(map(_multiplies, made)):
+        sizes = [abs(prod(f.value for f in term.factors if isinstance(f, Constant))) for term in made]
+        if sizes and max(sizes) > 16 * min(sizes):
+            made = (Term(factors=(part(Linear(terms=made), ()),)),)
     return tuple(_times(term, factor) for term in made)
 
 
@@ -182,7 +187,7 @@ def _whole(term: Term, part: SummedPart) -> Term:
     return Shared(factors=(*term.factors, _ONE)[:2], sign=term.sign, reduce=term.reduce)
 
 
-def _words(terms: tuple[Term, ...], part: SummedPart) -> Iterator[Term]:
+def words_of(terms: tuple[Term, ...], part: SummedPart) -> Iterator[Term]:
     """Yield the terms of a sum, in which each choice and each function is a word that `part` makes."""
     for term in terms:
         if not isinstance(term, Member):
@@ -258,6 +263,11 @@ class Fitting:
             case Compare(op=op, left=left, right=right) if not (self._held(left, box) and self._held(right, box)):
                 return _compared(op, left, right, box, self._format) or operation
         return operation
+
+    def scales(self, operation: Linear) -> bool:
+        """Return whether constants scale terms of a sum, and are not all exactly words."""
+        terms = [term for term in operation.terms if not isinstance(term, Member)]
+        return any(isinstance(term, Scaled) or not self._plain(term) for term in terms)
 
     def _held(self, operand: Operand, box: Mapping[str, Index]) -> bool:
         match operand:

@@ -79,9 +79,21 @@ NEGATED = [
     Formula("*", (Formula("negative", (Formula(name, ("a", "b")[: MEANINGS[name].count]),)), "b"))
     for name in ("+", "-", "*", "min", "max", "absolute", "softplus", "choice", "negative", "exp")
 ]
+BESIDE = [
+    Formula(sign, (Formula("times", ("a", Fraction(number))), Formula(name, ("b", "a")[: MEANINGS[name].count])))
+    for name, sign, number in product(("max", "absolute", "softplus"), "+-", ("-50", "0.3"))
+]
+"""A choice beside a term that a constant scales."""
+SPREAD = [
+    Formula("times", (Formula("+", (Formula("over", ("b", Fraction(-59))), "a")), Fraction(number)))
+    for number in ("-60", "3.7", "0.9")
+]
+"""Constants of a sum that are far apart, so that each has a place of its own."""
 TWICE = (
-    APART
+    SPREAD
+    + APART
     + NEGATED
+    + BESIDE
     + [
         Formula(
             outer, (Formula(inner, ("a", "b")), "a") if MEANINGS[outer].count == 2 else (Formula(inner, ("a", "b")),)
