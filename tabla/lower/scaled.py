@@ -168,7 +168,8 @@ def times(
     if len(apart) > 1 and any(map(_multiplies, made)):
         made = tuple(_whole(term, part) for term in made)
     elif abs(value) > 1 and not any(map(_multiplies, made)):
-        sizes = [abs(prod(f.value for f in term.factors if isinstance(f, Constant))) for term in made]
+        known = ((f.value for f in term.factors if isinstance(f, Constant)) for term in made)
+        sizes = [abs(prod(values, start=Fraction(1))) for values in known]
         if sizes and max(sizes) > 16 * min(sizes):
             made = (Term(factors=(part(Linear(terms=made), ()),)),)
     return tuple(_times(term, factor) for term in made)
