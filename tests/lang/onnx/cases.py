@@ -75,7 +75,7 @@ ELEMENTWISE = {
     },
     "Pow with an array": one("Pow", "x p", arrays={"p": np.array([2], dtype=np.int64)}),
     "Pow with exponents for each column": one("Pow", "x p", arrays={"p": np.full(6, 2.0)}),
-    "Mul by equal numbers": one("Mul", "x b", arrays={"b": np.full(6, 1e-6)}, of_low=-120.0, of_high=120.0),
+    "Mul by equal numbers": one("Mul", "x b", arrays={"b": np.full(6, 1e-4)}, of_low=-30.0, of_high=30.0),
     "Div by equal numbers": one("Div", "x b", arrays={"b": np.full((4, 1), 300.0)}, **MATRIX),
     "Max with equal numbers that widen": one(
         "Max", "x b", arrays={"b": np.full((4, 6), 0.25)}, of_shapes={"x": (1, 6)}
