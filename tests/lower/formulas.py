@@ -110,6 +110,15 @@ class Estimate:
         error = (np.abs(self.value) + self.error) * off + self.error * abs(number)
         return self.made(self.value * number, error + 1.5 * self.unit)
 
+    def divided(self, divisor: Fraction) -> Estimate:
+        """Return the quotient by a constant, which scales, or is a word if its inverse is too large for a product."""
+        found, near = self.scaled(1 / divisor), self.fmt.nearest(divisor)
+        if abs(1 / divisor) <= self.fmt.one or not near:
+            return found
+        # Decision 22, "What is left to a word".
+        off = float(abs(Fraction(self.fmt.one, near) - 1 / divisor))
+        return self.made(found.value, found.error + (np.abs(self.value) + self.error) * off)
+
     def least(self, other: Estimate, sign: int = 1) -> Estimate:
         """Return the smaller of two words, or with the sign -1 the larger."""
         value = sign * np.minimum(sign * self.value, sign * other.value)
@@ -230,7 +239,7 @@ MEANINGS: Mapping[str, Meaning] = {
         constant=True,
     ),
     "over": Meaning(
-        estimate=lambda a, c: a.scaled(1 / c),
+        estimate=Estimate.divided,
         tabla="({0} / {1})",
         tc="({0} / {1})",
         tile="({0} / {1})",
