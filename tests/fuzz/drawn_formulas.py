@@ -51,10 +51,10 @@ def number(chance: Random, operator: str) -> Fraction:
                 chance.choice(["0", "1", "2", "3", "4", "7", "17", "-1", "-2", "-3", "0.5", "-0.5", "1.5", "0.7"])
             )
         case "plus":
-            return Fraction(f"{chance.uniform(-2, 2):.3f}")
-    whole = chance.random() < 0.5
-    text = str(chance.randint(2, 200)) if whole else f"{10 ** chance.uniform(-3.5, 1.5):.3g}"
-    return Fraction(text) * chance.choice([1, -1])
+            return Fraction(round(chance.uniform(-2, 2) * 4096), 4096)
+    # Decimal and binary numbers are the same number: all notations read it alike.
+    size = float(chance.randint(2, 200)) if chance.random() < 0.5 else 10 ** chance.uniform(-3.5, 1.5)
+    return Fraction(max(1, round(size * 4096)), 4096) * chance.choice([1, -1])
 
 
 def words(chance: Random, fmt: Format) -> Words:

@@ -440,20 +440,20 @@ class Formula:
         return {operand for part in self.parts() for operand in part.operands if isinstance(operand, str)}
 
     def _model(self, count: int) -> Any:
-        nodes, arrays, results = list[Any](), list[Any](), dict[Formula, str]()
+        nodes, arrays, results = list[Any](), list[Any](), dict[int, str]()
         for part in reversed(list(self.parts())):
             taken = []
             for operand in part.operands:
                 match operand:
                     case Formula():
-                        taken.append(results[operand])
+                        taken.append(results[id(operand)])
                     case str():
                         taken.append(operand)
                     case number:
                         taken.append(f"c{len(arrays)}")
                         arrays.append(numpy_helper.from_array(np.array(float(number)), taken[-1]))
-            results[part] = "y" if part is self else f"t{len(nodes)}"
-            nodes.append(helper.make_node(part.meaning.onnx, taken, [results[part]]))
+            results[id(part)] = "y" if part is self else f"t{len(nodes)}"
+            nodes.append(helper.make_node(part.meaning.onnx, taken, [results[id(part)]]))
         inputs = [
             helper.make_tensor_value_info(name, TensorProto.DOUBLE, ["N", count]) for name in sorted(self.names())
         ]
