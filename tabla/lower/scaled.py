@@ -333,8 +333,11 @@ class Fitting:
     def _added(self, operation: Linear) -> Linear:
         """Return a sum whose constants are added exactly, with their signs, before the sum is a word.
 
-        A single constant keeps its sign apart where its word is the same.
+        A single constant keeps its sign apart where its word is the same. In a sum with a shift of its own a constant is
+        a product, and stays one.
         """
+        if operation.shift:
+            return operation
         added = [term for term in operation.terms if _addend(term) is not None]
         total = sum((_addend(term) or Fraction(0) for term in added), start=Fraction(0))
         match added:
@@ -371,7 +374,9 @@ class Fitting:
                 apart = [term for term in inexact if self._small(term, max(values), place)]
                 if not apart:
                     return self._at(operation, place, start, box)
-            word = Term(factors=(part(self._sum(Linear(terms=tuple(apart)), box, part)),))
+            made = part(self._sum(Linear(terms=tuple(apart)), box, part))
+            # What the shift of a sum moves is a product.
+            word = Term(factors=(made, _ONE) if operation.shift else (made,))
             terms = (word if term is apart[0] else term for term in operation.terms)
             operation = replace(operation, terms=tuple(t for t in terms if not any(t is other for other in apart)))
 
