@@ -13,7 +13,7 @@ from benchmarks.flows import markdown, verilog_of
 
 ROOT = Path(__file__).resolve().parents[2]
 ROW = re.compile(
-    r"^\| (the core alone|with the AXI wrapper, 32 bits) \| ([^|]+) \| ([\d.]+) \(\d\) \| ([\d.]+) \|", re.MULTILINE
+    r"^\| (the core alone|with the AXI wrapper, 32 bits) \| ([^|]+) \| ([\d.]+) \(4\) \| ([\d.]+) \|", re.MULTILINE
 )
 TAKEN = {"LUT": 4230, "FF": 5433, "DSP": 18, "RAM": 52}
 
