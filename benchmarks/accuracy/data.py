@@ -1,7 +1,7 @@
-"""The data sets, as they come with their packages: real measurements that need no download.
+"""The data sets, as they come with their packages: real measurements that need no download, and generated ones.
 
-scikit-learn has those of the examples, and iris and linnerud. statsmodels has the last three. Its wheel contains each
-of them as a text file, which is read here without importing the package.
+scikit-learn has those of the examples, and iris and linnerud, and it generates others. statsmodels has the rest. Its
+wheel contains each of them as a text file, which is read here without importing the package.
 """
 
 from __future__ import annotations
@@ -60,6 +60,38 @@ def star98() -> tuple[Reals, Reals]:
     table = _table("star98", ",")
     products = tuple(name for name in table if "_" in name)
     return _columns(table, ("MATHTOT", "PR50M", *products)), table["PR50M"] / table["MATHTOT"]
+
+
+def engel() -> tuple[Reals, Reals]:
+    """Return the income of each of 235 Belgian households of 1857, and what it spent on food: both skewed."""
+    table = _table("engel", ",")
+    return table["income"][:, None], table["foodexp"][:, None]
+
+
+def generated(name: str, **options: object) -> tuple[Reals, Reals]:
+    """Return measurements and targets that a generator of scikit-learn makes from the seed 0.
+
+    `options` are those of the generator ``make_<name>``. Values to predict have an axis of outputs; a class is its
+    number, counted from 0.
+    """
+    measured, target = getattr(datasets, f"make_{name}")(random_state=0, **options)
+    target = np.asarray(target, float)
+    values = name.startswith(("friedman", "regression"))
+    return np.asarray(measured, float), target[:, None] if values else target - target.min() * (target.min() > 0)
+
+
+def hastie() -> tuple[Reals, Reals]:
+    """Return ten normal measurements of each of 1,500 samples, and whether their squares sum to more than 9.34."""
+    measured, target = generated("hastie_10_2", n_samples=1500)
+    return measured, (target > 0).astype(float)
+
+
+def rare() -> tuple[Reals, Reals]:
+    """Return four classes of 1,500 samples with 12 measurements, one of which is 0 but in one sample of a hundred."""
+    measured, target = generated("classification", n_samples=1500, n_features=12, n_informative=8, n_classes=4)
+    chance = np.random.default_rng(0)
+    measured[:, 0] = np.where(chance.random(len(measured)) < 0.01, chance.uniform(1, 4, len(measured)), 0.0)
+    return measured, target
 
 
 def one_hot(classes: Reals) -> Reals:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.impute import KNNImputer
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.neural_network import MLPClassifier
+from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.svm import LinearSVC
 
 from benchmarks.accuracy.problems import Problem
@@ -31,13 +31,15 @@ def estimated(problem: Problem, parts: Divided) -> float:
         return PLAIN["r2"].of(_imputed(learnt) * tested["r"], tested["y"])
     estimator: Any = _estimator(problem)
     labels = learnt["y"].argmax(axis=1) if problem.kind == "classes" else learnt["y"]
+    if labels.shape[1:] == (1,):
+        labels = labels[:, 0]
     with warnings.catch_warnings():
         # A network that still learns after so many epochs is scored as it is.
         warnings.simplefilter("ignore", ConvergenceWarning)
         estimator.fit(learnt["x"], labels)
     found = estimator.predict(tested["x"])
     if problem.metric == "r2":
-        return PLAIN["r2"].of(found, tested["y"])
+        return PLAIN["r2"].of(found.reshape(tested["y"].shape), tested["y"])
     wanted = tested["y"].argmax(axis=1) if problem.kind == "classes" else tested["y"]
     return float(np.mean(found == wanted))
 
@@ -53,6 +55,10 @@ def _estimator(problem: Problem) -> object:
         case "MLPClassifier":
             activation = problem.estimator.split(", ")[1]
             return MLPClassifier(problem.hidden, activation=activation, random_state=_SEED, max_iter=_MOST_EPOCHS)
+        case "MLPRegressor":
+            activation = problem.estimator.split(", ")[1]
+            options = {"activation": activation, "random_state": _SEED, "max_iter": _MOST_EPOCHS}
+            return MLPRegressor(hidden_layer_sizes=problem.hidden, **options)
     raise AssertionError(problem.estimator)
 
 

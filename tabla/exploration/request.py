@@ -173,16 +173,23 @@ def explore(
 
 
 def _refuse_too_large(question: Question, space: Space, parts: Sequence[Part]) -> None:
-    """Raise `TablaError` for a program whose models and sample none of the parts holds, in any of the formats."""
+    """Raise `TablaError` for a program whose models and sample none of the parts holds, in any of the formats.
+
+    A format in which the program cannot be compiled is a matter of its points.
+    """
     if question.options.force:
         return
-    narrowest = min((name for name, _ in space.formats), key=lambda name: Format.parse(name).width)
-    made = build(question.source, replace(question.options, format=narrowest, sequencers=None))
     family = target(FAMILY)
-    with made.reading.text.pointing_back():
-        refuse_without_part(
-            made.graph, made.format, question.options.templates, [(family, part.device) for part in parts]
-        )
+    for name in sorted({name for name, _ in space.formats}, key=lambda name: Format.parse(name).width):
+        made = build(question.source, replace(question.options, format=name, sequencers=None))
+        try:
+            graph = made.graph
+        except TablaError:
+            continue
+        with made.reading.text.pointing_back():
+            named = [(family, part.device) for part in parts]
+            refuse_without_part(graph, made.format, question.options.templates, named)
+        return
 
 
 def _each(values: Any) -> Any:
