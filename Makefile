@@ -16,7 +16,7 @@
 #   make bench-overlay
 #                    count what each feature of an overlay takes of an ECP5; takes about twenty minutes; OVERLAYS
 #   make bench-accuracy
-#                    learn 14 problems on 20 splits in formats of 8 to 18 bits, and write docs/accuracy.md; takes about an
+#                    learn 24 problems on 20 splits in formats of 8 to 18 bits, and write docs/accuracy.md; takes about an
 #                    hour; SPLITS, ONLY
 #   make prove       prove the components of the hardware with solvers, and write docs/proofs.md; takes some minutes
 #   make prove-quick make the shorter proofs only
