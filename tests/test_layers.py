@@ -86,7 +86,7 @@ MAY: dict[str, set[str]] = {
     # the rules of single values; ir has the widths of words, mapping the levels of effort
     "parameters": {"ir", "mapping"},
     "options": {"ir", "templates", "mapping", "passes", "schedule", "parameters", "program"},
-    "notations": {"lang", "lower", "ir", "options", "training"},
+    "notations": {"lang", "lower", "ir", "npz", "options", "training"},
     "simulation": {"program", "schedule", "hw", "sim", "link"},
     # vectors: the samples of the test bench that gen writes
     "vectors": {*_LOWER, "hw", "sim", "training", "stages", "runs", "trials"},

@@ -18,6 +18,7 @@ from tabla.lang.tc.evaluate import evaluate
 from tabla.lang.tc.text import function_text
 from tabla.lower.tc import lower
 from tabla.notations.reading import Reading, Reals
+from tabla.npz import RESERVED
 from tabla.options import Options
 from tabla.source import Source, TablaError
 from tabla.training.arrays import read_arrays, refuse_strangers, unreserved
@@ -95,7 +96,7 @@ def _given(options: Options) -> Shapes:
         case str() | Path() as path:
             return {name: array.shape for name, array in unreserved(read_arrays(Path(path))).items()}
         case arrays:
-            return {name: np.shape(array) for name, array in unreserved(dict(arrays)).items()}
+            return {name: np.shape(array) for name, array in arrays.items() if not name.startswith(RESERVED)}
 
 
 def _several(function: Function, shapes: Shapes, keep: Sequence[str]) -> bool:

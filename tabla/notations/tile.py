@@ -19,6 +19,7 @@ from tabla.lang.tile.text import names_of, program_text
 from tabla.lower.tile import lower
 from tabla.lower.tile.whole_numbers import positions_of
 from tabla.notations.reading import Reading, Reals
+from tabla.npz import RESERVED
 from tabla.options import Options
 from tabla.source import Source, TablaError
 from tabla.training.arrays import read_arrays, refuse_strangers, unreserved
@@ -82,7 +83,7 @@ def _given(options: Options) -> dict[str, tuple[int, ...]]:
         case str() | Path() as path:
             return {name: array.shape for name, array in unreserved(read_arrays(Path(path))).items()}
         case arrays:
-            return {name: np.shape(array) for name, array in unreserved(dict(arrays)).items()}
+            return {name: np.shape(array) for name, array in arrays.items() if not name.startswith(RESERVED)}
 
 
 def _kinds(options: Options) -> Any:

@@ -40,6 +40,8 @@ Losses = Callable[[Reals, Reals], Reals]
 """Returns the loss of each sample from decision values and labels, both [samples, outputs]."""
 _ROOM = 2
 """A chosen format holds inputs so many times as large as those of `fit`, because later inputs may be larger."""
+_RARE = 0.01
+"""Up to this share of the inputs may saturate in a chosen format without a warning."""
 _FITS = 20
 """How many times a text is expected to run: searches and cross-validation fit an estimator again and again."""
 
@@ -78,7 +80,8 @@ class Samples:
 class Learned:
     """Models as words, with the recipe of the accelerator that learns them.
 
-    `reach` is the largest absolute input of the samples that chose the format; it is None if the user named it.
+    `reach` is the largest absolute input of the samples that chose the format. It is None if the user named the format,
+    or if many inputs saturate in it; inputs outside are then told.
     """
 
     recipe: Recipe
@@ -123,7 +126,9 @@ def begun(
         found = survey(wide.lowered, steps_of(wide, whole), models, count=count, epochs=epochs, part=roomy, plan=plan)
         lessons = list(_lessons(wide, samples, models, losses, epochs))
         options, _ = chosen_by(options, found, Learner.of(program, options, wide, lessons))
-        reach = float(np.abs(samples.inputs).max(initial=0.0))
+        _, outside = inside_range(samples.inputs, options.chosen_format())
+        if outside <= _RARE * samples.inputs.size:
+            reach = float(np.abs(samples.inputs).max(initial=0.0))
     else:
         _ = program(options).lowered  # a format that does not hold the program is refused before the models are made
     recipe = Recipe(
@@ -152,7 +157,9 @@ def _lessons(
             plan = evaluators.real(decided)
             plan.load(models)
             found = plan.run(_unlabelled(decided, judging.inputs), [decision]).kept[decision]
-            return float(losses(found, judging.labels).mean())
+            # The values of a run that diverged may be too large for float64; their loss is then infinite or no number.
+            with np.errstate(over="ignore", invalid="ignore"):
+                return float(losses(found, judging.labels).mean())
 
         def of_words(build: Stages, words: Mapping[str, Words], judging: Samples = judging) -> tuple[float, int]:
             decided, decision = _deciding(build)

@@ -109,14 +109,14 @@ def test_a_penalty_that_comes_later_names_its_parameter() -> None:
 
 @pytest.mark.parametrize("name", tabla.sklearn.__all__)
 def test_an_error_leaves_a_fitted_estimator_as_it_was(name: str) -> None:
-    """Some errors come after the features and classes were noted, and the last one when the models are learnt."""
+    """Some errors come after the features and classes were noted, and the last one when the program is made."""
     model = getattr(tabla.sklearn, name)(max_iter=2).fit(X, CLASSES)
     found, before = model.predict(X), dict(vars(model))
     kept = list(model.loss_curve_)
     refused: list[tuple[dict[str, Any], Any, Any]] = [
         ({}, X[:, :2], [0.0, np.nan] * 20),
         ({"minibatch": 50}, X[:, :2], CLASSES + 5),
-        ({"learning_rate_init": 1e6}, X[:, :2], CLASSES + 5),
+        ({"learning_rate_init": 1e12}, X[:, :2], CLASSES + 5),
     ]
     for parameters, inputs, labels in refused:
         with pytest.raises(ValueError):
@@ -154,8 +154,15 @@ def test_labels_that_are_right_from_the_start_are_no_fault() -> None:
 
 
 def test_inputs_that_no_format_holds_are_named() -> None:
-    with pytest.raises(tabla.TablaError, match=r"X takes values up to .* which no format of 16 bits holds"):
-        LinearSVC(max_iter=2, standardise=False).fit(X * 1e6, CLASSES)
+    with pytest.raises(tabla.TablaError, match=r"takes values up to .* no format of 16 bits holds|without limit"):
+        LinearSVC(max_iter=2, standardise=False, learning_rate_init=2.0**-8).fit(X * 1e6, CLASSES)
+
+
+def test_many_inputs_that_saturate_in_a_chosen_format_are_told() -> None:
+    """A few of them may, and were weighed when the format was chosen."""
+    model = LogisticRegression(max_iter=2, standardise=False, format="auto8", learning_rate_init=2.0**-6)
+    with pytest.warns(UserWarning, match=r"\d+ values of X are outside of the range of q\d\.\d and saturate"):
+        model.fit(X * 300, CLASSES)
 
 
 def test_penalties_out_of_range_are_named() -> None:
