@@ -333,8 +333,8 @@ class Fitting:
     def _added(self, operation: Linear) -> Linear:
         """Return a sum whose constants are added exactly, with their signs, before the sum is a word.
 
-        A single constant keeps its sign apart where its word is the same. In a sum with a shift of its own a constant is
-        a product, and stays one.
+        A single constant keeps its sign apart where its word is the same. In a sum with a shift of its own a constant
+        is a product, and stays one.
         """
         if operation.shift:
             return operation
