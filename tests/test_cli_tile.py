@@ -141,7 +141,7 @@ def test_check_says_that_it_runs_the_file(folder: Path, capsys: pytest.CaptureFi
     Path("loud.py").write_text("import sys\nprint('the file', file=sys.stderr)\n" + LAYER)
     words = ["check", "loud.py:convolution", "--shape", "I=8", "--shape", "K=3"]
     assert main(words) == 0
-    told = "loud.py is a program of Python: it is run, with all your rights, to see what it builds\n"
+    told = "note: loud.py is a program of Python: it is run, with all your rights, to see what it builds\n"
     assert capsys.readouterr().err == f"{told}the file\nloud.py:convolution: no errors\n"
     assert main([*words, "-q"]) == 0
     assert capsys.readouterr().err == "the file\n"

@@ -50,7 +50,7 @@ def run(arguments: Namespace, console: Console) -> int:
     """
     path, _ = split(arguments.file)
     if path.suffix == ".py":
-        console.remark(f"{path} is a program of Python: it is run, with all your rights, to see what it builds")
+        console.remark(f"note: {path} is a program of Python: it is run, with all your rights, to see what it builds")
     try:
         made = build(arguments.file, build_options(arguments))
         made.check()

@@ -47,7 +47,7 @@ def width(declared: re.Match[str] | None) -> int:
     [
         ("--pes 1", {"pes": 1, "pus": 1, "sequencers": 1, "word": 16}),
         ("--pes 7 --format q2.6", {"pes": 7, "pus": 1, "word": 8}),
-        ("--pes 128 --format q16.16", {"pes": 128, "pus": 8, "word": 32}),
+        ("--pes 128 --format q16.16 --force", {"pes": 128, "pus": 8, "word": 32}),
         ("--pes 12 --pes-per-pu 3 --sequencers 6", {"pes": 12, "pus": 4, "sequencers": 6}),
         ("--pes 5 --sequencers 5 --stream-words 1", {"pes": 5, "sequencers": 5, "beat": 16}),
         ("--pes 4 --stream-words 8 --format q9.9", {"beat": 8 * 18, "word": 18}),

@@ -166,7 +166,7 @@ def test_samples_that_fit_cross_the_line_once(
     assert main([*words, "--engine", f"serial:{board.path}", "-o", "board.npz"]) == 0
     said = capsys.readouterr().out
     with np.load("board.npz") as one, np.load("model.npz") as other:
-        assert sorted(one) == sorted(other) == ["b", "w"]
+        assert sorted(one) == sorted(other) == ["b", "tabla.recipe", "w"]
         for name in one:
             assert np.array_equal(one[name], other[name]), name
     asked = [code for code, _ in costs]

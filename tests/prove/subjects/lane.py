@@ -32,7 +32,7 @@ PRODUCT = mutants(
 MUTANTS = (
     mutants(
         "mac.py",
-        ("word if moves else word ^ self._half_unit()", "word"),
+        ("word if together else word ^ self._half_unit()", "word"),
         ("halves.setdefault(shift - 1, [])", "halves.setdefault(shift, [])"),
         ("word = word ^ inverts.replicate(width)", "word = word"),
         ("self.keep.replicate(width)) ^ other)", "self.keep.replicate(width)) | other)"),
@@ -66,8 +66,8 @@ EARLY = mutants(
 MANY = mutants(
     "mac.py",
     ("Cat(self.half, joined)", "Cat(Const(0, 1), joined)"),
-    ("others, last = [], least - 1", "others, last = [], least"),
-    ("distance(self.shift, self.shifts)", "distance(self.shift, self.shifts[::-1])"),
+    ("others, last = [], min(self.places) - together", "others, last = [], min(self.places)"),
+    ("distance(self.shift, self.places)", "distance(self.shift, self.places[::-1])"),
 ) + mutants(
     "barrel.py",
     ("word[-1].replicate(places)", "Const(0, places)"),
@@ -92,7 +92,7 @@ WIDE = (
     + mutants(
         "mac.py",
         ("addend, shift = addend[-shift:], 0", "shift = 0"),
-        ("(places or shifts)[index]", "shifts[index]"),
+        ("self.places = places or shifts", "self.places = shifts"),
     )
     + mutants("control.py", ('selects["c"] = names, adds & ~self.wide', 'selects["c"] = names, adds'))
 )  # fmt: skip

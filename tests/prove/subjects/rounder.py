@@ -122,7 +122,7 @@ FULL = mutants(
     ("word.eq(_from(sum_, shift, self.width))", "word.eq(_from(sum_, shift + 1, self.width))"),
     ("Const(~most_positive, signed(self.width))", "Const(-most_positive, signed(self.width))"),
     ('"<=": negative | zero', '"<=": negative'),
-    ("differ(above, self.accumulator_width - 1)", "differ(above + 1, self.accumulator_width - 1)"),
+    ("differ(above, self._reach - 1)", "differ(above + 1, self._reach - 1)"),
     ("if shift + self.width - 1 < above", "if shift + self.width < above - 9"),
     ("kept ^ self.inverted.replicate", "kept & ~self.inverted.replicate"),
     ("m.d.sync += [word.eq(0), outside.eq(0)]", "m.d.sync += [word.eq(0)]"),
