@@ -347,9 +347,12 @@ def Pe128 : Template<128, 16>;
 // microcode. Tokens is how many samples may lie between their token and a unit's
 // first strand. Terms is the most products of a sum. Shifts are the places of
 // sums, in bits beyond the fraction: an update with a learning rate of m * 2^-s,
-// where 1/2 < m <= 1, needs place s. Features are what some programs need of
-// every lane, and many do not: `extremes` keep the larger or the smaller of two
-// words, `comparisons` compare a sum with 0.
+// where 1/2 < m <= 1, needs place s, and a sum of words with a constant that is
+// no word exactly, of 2^(-k - 1) to 2^-k, place k and the integer bits less one.
+// Without any named, an overlay has the places of all constants from 2^-11 on.
+// Features are what some programs need of every lane, and many do not:
+// `extremes` keep the larger or the smaller of two words, `comparisons` compare
+// a sum with 0.
 class Overlay {
   int ModelWords = 1024;
   int DataWords = 256;
@@ -367,8 +370,8 @@ class Overlay {
   int Strands = 32;
   int Operations = 64;
   int Tokens = 8;
-  int Terms = 1024;
-  list<int> Shifts = [0, 1, 2, 3, 4, 5, 6, 7];
+  int Terms = 4096;
+  list<int> Shifts = [];
   list<FunctionUnit> Functions = [Sigmoid, Tanh, Gaussian, Exp, Log, Sqrt, Divide];
   list<string> Features = ["extremes", "comparisons"];
 }

@@ -30,7 +30,7 @@ RANGES: Mapping[str, tuple[int, int]] = MappingProxyType(
     }
 )
 """The least and the greatest value of each number of an overlay that is not a number of the array, too."""
-MOST_PLACES = 16
+MOST_PLACES = 32
 """The most places of sums that an overlay has."""
 FEATURES: Mapping[str, frozenset[str]] = MappingProxyType(
     {"extremes": frozenset({"extreme"}), "comparisons": frozenset({"<", "<=", "==", "!=", ">=", ">"})}
@@ -40,7 +40,10 @@ FEATURES: Mapping[str, frozenset[str]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OverlayRoom:
-    """What an overlay has room for, as the comment of record ``Overlay`` explains it."""
+    """What an overlay has room for, as the comment of record ``Overlay`` explains it.
+
+    Without `shifts` the places are left to the number format.
+    """
 
     model_words: int
     data_words: int
@@ -77,7 +80,7 @@ class OverlayRoom:
                 raise TablaValueError(f"--{option} {getattr(self, field)} is not a memory depth", hint=hint)
         if self.stream_words < 1:
             raise TablaValueError(f"--stream-words {self.stream_words} is out of range", hint="use a power of two")
-        if not self.shifts or len(set(self.shifts)) != len(self.shifts) or len(self.shifts) > MOST_PLACES:
+        if len(set(self.shifts)) != len(self.shifts) or len(self.shifts) > MOST_PLACES:
             raise TablaValueError("--shifts is no list of places", hint=f"name 1 to {MOST_PLACES} different places")
         _refuse_unknown("function", self.functions, sorted(functions()))
         _refuse_unknown("feature", self.features, FEATURES)

@@ -12,18 +12,20 @@ from tabla.commands.arguments import add_bus, add_json, add_quiet, names, whole
 from tabla.commands.console import Console
 from tabla.commands.output import write_json
 from tabla.driver import build
+from tabla.ir.format import Format
 from tabla.options import Options, unknown_template
 from tabla.program.bus import BUS_WIDTHS
+from tabla.program.encode import least_image
 from tabla.program.fit import refuse_features, refuse_misfit, refuse_numbers
 from tabla.program.image import Image
 from tabla.program.least_overlay import least_room
-from tabla.program.overlay import Overlay, OverlayBus, overlay_of
+from tabla.program.overlay import LEAST_CONSTANT, Overlay, OverlayBus, overlay_of, usual_places
 from tabla.program.overlay_file import NAME
 from tabla.report.folder import OVERLAY, check_replaceable, replaced_folder
 from tabla.report.overlay import overlay_files, overlay_manifest, overlay_text
 from tabla.source import TablaError
 from tabla.templates.overlays import ROOM_NUMBERS, OverlayRoom, default_room, overlay_rooms
-from tabla.templates.template import Template, presets
+from tabla.templates.template import Template, default_preset, presets
 
 HELP = "write an array without a program, which takes one image after the other"
 FOLDER = "overlay"
@@ -95,7 +97,7 @@ def configure(parser: ArgumentParser) -> None:
         type=places,
         metavar="S,S",
         help="places of sums in bits beyond the fraction; a learning rate from 2^-(s+1) to 2^-s needs place s (default"
-        f" {','.join(map(str, room.shifts))})",
+        f" {_usual()})",
     )
     for name in ROOM_NUMBERS:
         text = f"{_MEANINGS[name]} (default {getattr(room, name)})"
@@ -109,6 +111,14 @@ def configure(parser: ArgumentParser) -> None:
     )
     add_json(parser)
     add_quiet(parser)
+
+
+def _usual() -> str:
+    """Return the places that an overlay of the usual format has where none are named."""
+    array = default_preset()
+    format = Format(integer=array.integer_bits, fraction=array.fraction_bits)
+    places = usual_places(format)
+    return f"{places[0]} to {places[-1]} in {format}, those of constants from 2^-{LEAST_CONSTANT} on"
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -169,7 +179,7 @@ def _images(arguments: Namespace, options: Options, array: Template, room: Overl
     beat = arguments.stream_words or room.stream_words
     depths: dict[str, Any] = {name: words for name in _DEPTHS if (words := getattr(arguments, name)) is not None}
     fixed = replace(array, roots=1, sequencers=max(1, array.sequencers), stream_words=beat, **depths)
-    return [replace(build(file, options), template=fixed).image for file in arguments.programs]
+    return [least_image(replace(build(file, options), template=fixed).schedule) for file in arguments.programs]
 
 
 def run(arguments: Namespace, console: Console) -> int:

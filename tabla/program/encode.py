@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tabla.ir.body import FEW_SHIFTS, MOST_SHIFTS
-from tabla.ir.graph import Divide, Function, Graph, Linear
+from tabla.ir.graph import Divide, Function, Graph, Linear, Product
 from tabla.program.fit import refuse_features, refuse_misfit, refuse_numbers
 from tabla.program.image import Entry, Image, Parameters, StreamEntry
 from tabla.program.layout import WordLayout, operation_layout, strand_layout
 from tabla.program.operands import ordered_operands
 from tabla.program.overlay import Overlay
-from tabla.program.sizes import accumulator_bits, address_widths, function_table
+from tabla.program.sizes import accumulator_bits, address_widths, function_table, sum_bits
 from tabla.schedule.schedule import Schedule
 from tabla.source import TablaError
 from tabla.strands.strand import Address, Operation, Strand, by_unit
@@ -40,7 +40,7 @@ def encode(schedule: Schedule, overlay: Overlay | None = None) -> Image:
     memories = ordered_operands(memories)
     parameters = _parameters(schedule, memories)
     if overlay is not None:
-        parameters = _on_overlay(parameters, overlay)
+        parameters = _on_overlay(replace(parameters, accumulator=widest_sum(schedule)), overlay)
     strands, operations = {}, {}
     for unit, held in memories.items():
         strands[unit], operations[unit] = _words(unit, held, parameters)
@@ -83,6 +83,12 @@ def encode(schedule: Schedule, overlay: Overlay | None = None) -> Image:
         refuse_features(parameters.name, image, overlay)
         refuse_numbers(parameters.name, image, overlay)
     return image
+
+
+def least_image(schedule: Schedule) -> Image:
+    """Return the image of a schedule whose sizes are the least that an overlay must have for its program."""
+    image = encode(schedule)
+    return replace(image, parameters=replace(image.parameters, accumulator=widest_sum(schedule)))
 
 
 def _on_overlay(needed: Parameters, overlay: Overlay) -> Parameters:
@@ -180,6 +186,31 @@ def _accumulator(schedule: Schedule, shifts: Sequence[int], strands: Sequence[St
     # A stored word has the guard bits more, by which its shift is less.
     places = [shifts[n] + schedule.mapped.model_guard * (n >= schedule.wide_from) for n in moving or {0}]
     return accumulator_bits(schedule.format.width, places, most)
+
+
+def widest_sum(schedule: Schedule) -> int:
+    """Return the bits of an accumulator in which no sum of a program wraps, counted statement by statement.
+
+    The accumulators of hardware of its own are as wide, or wider: there the most terms of any sum, each as large as the
+    largest addend or product of any other, count.
+    """
+    format = schedule.format
+    most = 0
+    for statement in schedule.mapped.statements:
+        products, addends, shift = 0, 1, 0
+        match statement.operation:
+            case Linear(terms=terms, shift=shift):
+                extents = {i.name: i.extent for i in statement.reduced}
+                points = [(len(t.factors), math.prod(extents[n] for n in t.reduce)) for t in terms]
+                products = sum(count for factors, count in points if factors > 1)
+                addends = sum(count for factors, count in points if factors == 1)
+            case Product(shift=shift):
+                pass
+        place = format.fraction + shift
+        # The tree adds all lanes, whatever the statement has for them.
+        products = max(products, schedule.template.pes - addends)
+        most = max(most, sum_bits(format.width, products=products, addends=addends, place=place))
+    return most
 
 
 def _guard_bits(strands: Sequence[Strand]) -> int:

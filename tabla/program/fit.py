@@ -6,14 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from tabla.ir.body import FEW_SHIFTS
 from tabla.program.image import Image, Parameters
 from tabla.program.layout import operation_layout
-from tabla.program.overlay import Overlay, program_numbers, timing_widths
+from tabla.program.overlay import PROGRAM_SHIFTS, Overlay, program_numbers, timing_widths
 from tabla.program.timing import timing_numbers
 from tabla.source import TablaError
 from tabla.templates.instructions import operation_format
-from tabla.templates.overlays import FEATURES
+from tabla.templates.overlays import FEATURES, MOST_PLACES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,18 +76,7 @@ def refuse_misfit(name: str, needed: Parameters, overlay: Overlay) -> None:
             f"'{name}' needs the function {missing[0]}, the overlay has {there}",
             hint=f"build the overlay with --functions {','.join([*(f.name for f in has.functions), *missing])}",
         )
-    shifts = [shift - has.fraction for shift in needed.shifts if shift not in has.shifts]
-    if shifts:
-        there = ",".join(str(shift - has.fraction) for shift in has.shifts)
-        raise TablaError(
-            f"'{name}' needs sums at place {shifts[0]}, the overlay has the places {there}",
-            hint=f"build the overlay with --shifts={there},{shifts[0]}, or use another learning rate",
-        )
-    if needed.far_shift_bits:
-        raise TablaError(
-            f"'{name}' needs {len(needed.shifts)} places of sums, and a program on an overlay has {FEW_SHIFTS}",
-            hint="build an array of its own (leave --onto out), or use fewer constants that differ",
-        )
+    _refuse_places(name, needed, has)
     if needed.accumulator > has.accumulator:
         bits = needed.accumulator - has.accumulator
         raise TablaError(
@@ -101,6 +89,28 @@ def refuse_misfit(name: str, needed: Parameters, overlay: Overlay) -> None:
             f"'{name}' needs models with {needed.model_guard} guard bits, the overlay has none",
             hint="leave --model-guard out",
         )
+
+
+def _refuse_places(name: str, needed: Parameters, has: Parameters) -> None:
+    """Raise `TablaError` for too many places of sums, or for one that the overlay lacks."""
+    if len(needed.shifts) > PROGRAM_SHIFTS:
+        raise TablaError(
+            f"'{name}' needs {len(needed.shifts)} places of sums, and a program on an overlay has {PROGRAM_SHIFTS}",
+            hint="build an array of its own (leave --onto out), or use fewer constants that differ",
+        )
+    own, there = ([shift - has.fraction for shift in shifts] for shifts in (needed.shifts, has.shifts))
+    missing = sorted(set(own) - set(there))
+    if missing:
+        # Where all places together are too many, those of the program alone are not.
+        all_places = [*there, *missing] if len(there) + len(missing) <= MOST_PLACES else own
+        raise TablaError(
+            f"'{name}' needs sums at place {missing[0]}, the overlay has the places {_listed(there)}",
+            hint=f"build the overlay with --shifts={_listed(all_places)}, or use larger constants and learning rates",
+        )
+
+
+def _listed(places: Sequence[int]) -> str:
+    return ",".join(map(str, places))
 
 
 def _sizes(needed: Parameters, has: Parameters) -> Iterator[Need]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tabla.program.fit import features_of, tokens_of
 from tabla.program.image import Image
-from tabla.program.sizes import accumulator_bits
+from tabla.program.sizes import sum_bits
 from tabla.program.timing import timing_numbers
 from tabla.templates.overlays import FEATURES, RANGES, OverlayRoom
 
@@ -14,7 +14,7 @@ from tabla.templates.overlays import FEATURES, RANGES, OverlayRoom
 def least_room(images: Sequence[Image]) -> OverlayRoom:
     """Return the least room that holds each of some images, which are for arrays of the same shape.
 
-    Each image is that of hardware of its own, whose sizes are what its program needs.
+    Each image is that of `least_image`, whose sizes are what its program needs.
     """
     needs = [image.parameters for image in images]
     first = needs[0]
@@ -22,7 +22,8 @@ def least_room(images: Sequence[Image]) -> OverlayRoom:
     names = {f.code: f.name for p in needs for f in p.functions}
     features = {name for image in images for name in features_of(image)}
     terms = 1
-    while accumulator_bits(first.width, shifts, max(terms, first.pes)) < max(p.accumulator for p in needs):
+    bits = max(p.accumulator for p in needs)
+    while sum_bits(first.width, products=max(terms, first.pes), addends=1, place=max(shifts)) < bits:
         terms *= 2
     return OverlayRoom(
         model_words=max(p.model_depth for p in needs),

@@ -11,24 +11,27 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from tabla.ir.body import FEW_SHIFTS
 from tabla.ir.format import Format
 from tabla.program.image import Image, Parameters
 from tabla.program.layout import Field, WordLayout, operation_layout, strand_layout
 from tabla.program.protocol import fingerprint
-from tabla.program.sizes import accumulator_bits, address_widths, function_table
+from tabla.program.sizes import address_widths, function_table, sum_bits
 from tabla.program.timing import samples_at_work, timing_numbers
 from tabla.source import TablaValueError
 from tabla.templates.instructions import units_of
-from tabla.templates.overlays import OverlayRoom
+from tabla.templates.overlays import MOST_PLACES, OverlayRoom
 from tabla.templates.template import Template, functions, limits
 
-PROGRAM_SHIFTS = 4
-"""The shifts of a program, which the field of an operation numbers."""
+PROGRAM_SHIFTS = 16
+"""The most shifts of a program, which the two fields of an operation number."""
+LEAST_CONSTANT = 11
+"""Sums with constants from 2^-11 on have places in every overlay for which none are named."""
 MOST_PLACE = 64
 """The greatest place of a sum: no learning rate of a format has a larger shift."""
 CONTAINER = 32
 """The bits of a word of the port for programs."""
-FORM = 3
+FORM = 4
 """The form of images, and of what a fingerprint is made of. It changes when either does."""
 
 
@@ -98,6 +101,7 @@ def overlay_of(template: Template, room: OverlayRoom, bus: OverlayBus | None = N
     Raises `TablaError` for places of sums that words of the format do not reach.
     """
     format = Format(integer=template.integer_bits, fraction=template.fraction_bits)
+    room = replace(room, shifts=room.shifts or usual_places(format))
     array = _array(template, room)
     units = ("stream", *units_of(array.sequencers))
     depth = {
@@ -115,7 +119,7 @@ def overlay_of(template: Template, room: OverlayRoom, bus: OverlayBus | None = N
         sequencers=array.sequencers,
         width=format.width,
         fraction=format.fraction,
-        accumulator=accumulator_bits(format.width, shifts, max(room.terms, array.pes)),
+        accumulator=sum_bits(format.width, products=max(room.terms, array.pes), addends=1, place=max(shifts)),
         shifts=shifts,
         stream_words=array.stream_words,
         ring_slots=limits().ring_slots,
@@ -138,6 +142,7 @@ def overlay_of(template: Template, room: OverlayRoom, bus: OverlayBus | None = N
         functions=tuple(
             function_table(name, format) for name in sorted(room.functions, key=lambda n: functions()[n].code)
         ),
+        far_shift_bits=(PROGRAM_SHIFTS - 1).bit_length() - (FEW_SHIFTS - 1).bit_length(),
     )
     return Overlay(template=array, room=room, parameters=parameters, bus=bus)
 
@@ -154,6 +159,15 @@ def _array(template: Template, room: OverlayRoom) -> Template:
         levels=0,
         roots=1,
     )
+
+
+def usual_places(format: Format) -> tuple[int, ...]:
+    """Return the places of sums where none are named: those of constants from 2^-11 on, in bits beyond the fraction.
+
+    A sum with a constant c has the greatest place p for which the word |c| 2^p is below 2^(W - 1) (decision 22). For
+    2^-11 that is p = F + I + 9. Learning rates of the same size have lower places.
+    """
+    return tuple(range(min(format.integer + LEAST_CONSTANT - 1, MOST_PLACES)))
 
 
 def _shifts(room: OverlayRoom, format: Format) -> tuple[int, ...]:

@@ -21,6 +21,16 @@ def accumulator_bits(width: int, places: Collection[int], terms: int) -> int:
     return ((terms + 1) * largest).bit_length() + 1
 
 
+def sum_bits(width: int, *, products: int, addends: int, place: int) -> int:
+    """Return the bits of an accumulator that never wraps while it takes one sum, whose result lies at a place.
+
+    The sum is `products` products of words of `width` bits, `addends` words that are moved up to `place`, and half a
+    unit of the result. There is room for one product more, because extremes compare two.
+    """
+    largest = (products + 1 << 2 * (width - 1)) + (addends << width - 1 + place) + (1 << place >> 1)
+    return largest.bit_length() + 1
+
+
 def address_widths(units: Iterable[str], depth: Mapping[str, int], dumps: int = 0) -> dict[str, int]:
     """Return the bits of the address generators of some units.
 

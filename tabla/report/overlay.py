@@ -144,7 +144,9 @@ def overlay_text(overlay: Overlay) -> str:
     """Return what ``tabla overlay`` prints."""
     p, room, array = overlay.parameters, overlay.room, overlay.template
     format = f"q{array.integer_bits}.{array.fraction_bits}"
-    rates = ", ".join(f"2^{-shift}" if shift else "1" for shift in sorted(room.shifts))
+    places = sorted(room.shifts)
+    gapless = len(places) > 2 and places[-1] - places[0] == len(places) - 1
+    reached = f"{places[0]} to {places[-1]}" if gapless else ", ".join(map(str, places))
     memories = f"{p.model_depth:,} words of model, {p.data_depth:,} of data, {p.interim_depth:,} interim"
     root = f"{p.root_data_depth:,} words of data, {p.root_memory_depth:,} of memory, {p.output_depth:,} of output"
     loops = f"{room.levels} loops of up to {1 << room.counts:,}, {room.body} operations in a loop"
@@ -153,7 +155,7 @@ def overlay_text(overlay: Overlay) -> str:
         f"a PE         {memories}",
         f"the root     {root}",
         f"a unit       {room.strands:,} strands, {room.operations:,} operations; {loops}",
-        f"sums         {room.terms:,} terms; powers of two of learning rates: {rates}",
+        f"sums         {room.terms:,} terms; places in bits beyond the fraction: {reached}",
         f"functions    {', '.join(f.name for f in p.functions) or 'none'}",
         f"features     {', '.join(name for name in FEATURES if name in room.features) or 'none'}",
         f"fingerprint  {overlay.fingerprint:08x}",

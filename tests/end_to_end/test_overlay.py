@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -18,7 +19,9 @@ from tabla.templates.template import presets
 import tabla
 from tabla.driver import Build
 from tabla.program.host import Host
+from tabla.program.layout import operation_layout
 from tabla.program.overlay import Overlay, overlay_of
+from tabla.program.overlay_file import overlay_record
 from tabla.program.overlay_words import Status, program_words
 from tabla.report.overlay import overlay_files
 from tabla.runs import expected_run, hold_agreement, inputs_of, sample_words, steps_of, words_of
@@ -102,6 +105,92 @@ def test_two_programs_and_the_first_again(features: tuple[str, ...], tmp_path: P
     small = {"defines": {"m": 5}}
     programs = [Program(file=EXAMPLES / f"{name}.t", options=small) for name in ("logistic", "linear")]
     play(overlay, programs, tmp_path, "amaranth", 4)
+
+
+CONSTANTS = """
+m = 4;
+mu = 0.0078125;
+model_input  x[m];
+model_output y;
+model        w[m], b;
+gradient     gw[m] -> w, gb -> b;
+iterator     i[0:m];
+mean = sum[i](x[i]) / 31;
+h = sum[i](w[i] * x[i]) + b;
+small = 0.1 * h + 0.01 * b;
+e = h - y + 0.1 * mean + small;
+gw[i] = e * x[i];
+gb = e;
+"""
+
+
+USUAL = replace(
+    ROOM,
+    root_memory_words=32,
+    output_words=64,
+    intervals=6,
+    levels=3,
+    body=4,
+    counts=5,
+    strands=32,
+    operations=64,
+    terms=16,
+    shifts=(),
+)
+"""A small overlay that has the places of sums of an overlay for which none are named."""
+
+
+def scaled(places: int, folder: Path) -> Program:
+    """Vectors times constants, each half of the one before, so that the sums have so many places from 0 on.
+
+    The mantissa is odd, so that no constant can take the place of another one.
+    """
+    names = [f"scaled{number}" for number in range(places)]
+    lines = [f"  {name}(n) = {21.3 / (1 << number)!r} * x(n)" for number, name in enumerate(names)]
+    text = f"def scaled(float(N) x) -> ({', '.join(names)}) {{\n" + "\n".join(lines) + "\n}\n"
+    (folder / "scaled.tc").write_text(text)
+    return Program(file=folder / "scaled.tc", options={"sizes": {"N": 2}, "effort": 0})
+
+
+@pytest.mark.parametrize("record", ["DefaultOverlay", "LearningOverlay"])
+def test_small_constants_run_on_the_overlays_that_are_there(record: str, tmp_path: Path) -> None:
+    """The constants and the learning rate need five places. The inputs saturate some of the words."""
+    (tmp_path / "constants.t").write_text(CONSTANTS)
+    (tmp_path / "overlay").mkdir()
+    overlay = overlay_of(presets()["Pe16"], replace(overlay_rooms()[record], body=4))
+    (tmp_path / "overlay" / "overlay.json").write_text(json.dumps(overlay_record(overlay)))
+    onto = tabla.compile(tmp_path / "constants.t", onto=tmp_path / "overlay")
+    assert sorted(place - 10 for place in onto.image.parameters.shifts) == [0, 4, 7, 8, 9]
+    chance = np.random.default_rng(SEED)
+    inputs = {"x": np.round(chance.uniform(-31, 31, (40, 4)), 2), "y": np.round(chance.uniform(-31, 31, 40), 2)}
+    # It raises where a word or a cycle is not as the evaluation and the schedule say.
+    assert onto.simulate(inputs, seed=SEED).as_predicted
+
+
+def test_small_constants_run_in_hardware(tmp_path: Path) -> None:
+    """The numbers of five places take the upper bits of an operation's shift. The next program has other places."""
+    (tmp_path / "constants.t").write_text(CONSTANTS)
+    programs = [
+        Program(file=tmp_path / "constants.t"),
+        Program(file=EXAMPLES / "linear.t", options={"defines": {"m": 5}}),
+    ]
+    overlay = overlay_of(presets()["Pe2"], USUAL)
+    assert [shift - 10 for shift in overlay.parameters.shifts] == list(range(16))
+    play(overlay, programs, tmp_path, "amaranth", 4)
+    image = programs[0].on(tmp_path / "overlay").image
+    words = ((unit, word) for unit in ("lane_issue", "root_issue") for word in image.operations[unit])
+    assert {operation_layout(unit, image.parameters).shift(word) for unit, word in words} == set(range(5))
+
+
+def test_a_program_has_sixteen_places_on_an_overlay_and_not_seventeen(tmp_path: Path) -> None:
+    overlay = overlay_of(presets()["Pe2"], USUAL)
+    program = scaled(16, tmp_path)
+    play(overlay, [program], tmp_path, "amaranth", 2)
+    assert len(program.on(tmp_path / "overlay").image.parameters.shifts) == 16
+    with pytest.raises(tabla.TablaError) as fault:
+        scaled(17, tmp_path).on(tmp_path / "overlay")
+    assert "'scaled' needs 17 places of sums, and a program on an overlay has 16" in str(fault.value)
+    assert "leave --onto out" in (fault.value.hint or "")
 
 
 KERNELS = {

@@ -17,7 +17,7 @@ from tabla.templates.template import presets
 import tabla
 from tabla.driver import Build
 from tabla.program import fit
-from tabla.program.encode import encode
+from tabla.program.encode import encode, least_image
 from tabla.program.fit import refuse_misfit, refuse_numbers, tokens_of
 from tabla.program.image import Image
 from tabla.program.least_overlay import least_room
@@ -206,7 +206,6 @@ def test_models_with_guard_bits_are_refused() -> None:
     [
         ({"functions": ("tanh",)}, "needs the function sigmoid, the overlay has tanh", "--functions tanh,sigmoid"),
         ({"shifts": (0, 4)}, "needs sums at place 5, the overlay has the places 0,4", "--shifts=0,4,5"),
-        ({"terms": 2}, "needs accumulators of", "--terms 4"),
         ({"cycles": 4}, "bits for the cycle of a strand, the overlay has 4", "--cycles 5"),
         ({"cycles": 5}, "needs 32 cycles (lane_write.run.wait), the overlay counts to 31", "--cycles 6"),
         ({"model_words": 1, "levels": 1}, "needs 3 model words a lane", "it also needs 2 loop levels"),
@@ -217,6 +216,17 @@ def test_what_is_missing_is_named(changes: dict[str, object], text: str, cure: s
         encoded(overlay(**changes))
     assert text in str(fault.value)
     assert cure in (fault.value.hint or "")
+
+
+def test_sums_of_more_terms_than_the_overlay_has_are_named(tmp_path: Path) -> None:
+    (tmp_path / "dot.tc").write_text("def dot(float(N) x, float(N) z) -> (y) { y +=! x(n) * z(n) }\n")
+    made = tabla.compile(tmp_path / "dot.tc", pes=2, sequencers=1, stream_words=1, sizes={"N": 64})
+    room = least_room([least_image(made.schedule)])
+    assert room.terms == 64
+    assert encode(made.schedule, overlay_of(ARRAY, room))
+    with pytest.raises(tabla.TablaError, match="'dot' needs accumulators of 38 bits, the overlay has 36") as fault:
+        encode(made.schedule, overlay_of(ARRAY, replace(room, terms=16)))
+    assert "--terms 64" in (fault.value.hint or "")
 
 
 def test_steps_that_the_buffer_of_the_bus_does_not_hold_are_refused() -> None:

@@ -63,7 +63,7 @@ class OverlayModel(WrapperModel):
             return
         self.words.append(word)
         length = self.length
-        if len(self.words) == 1 and word != 0x7AB1F003:
+        if len(self.words) == 1 and word != 0x7AB1F004:
             self._outcome(FORM)
         elif len(self.words) == 2 and word != self.overlay.fingerprint:
             self._outcome(FOREIGN)
