@@ -94,7 +94,7 @@ def WriteDone : Stage<"write", "done", Timing.MemoryWrite, "an operation that is
 // bits that follow the generators only in arrays with several sequencers, and
 // `WideModels` bits behind them that only arrays with wide models have. `Far`
 // names a field that is last and has the upper bits of a sum's shift, in arrays
-// with more than four shifts.
+// with more than four shifts and in overlays.
 class OperationFormat<string unit> {
   string Unit = unit;
   list<string> Generators = [];

@@ -99,9 +99,8 @@ class Parts:
         yield "", partial(lane, shape)
         for feature, name in self._features():
             yield name, partial(lane, replace(shape, posts=shape.posts - FEATURES[feature]))
-        yield "places of sums 8 to 15", partial(lane, places(8))
-        yield "places of sums 4 to 15", partial(lane, places(4))
-        yield "places of sums 1 to 15", partial(lane, places(1))
+        for count in (8, 1):
+            yield f"places of sums {count} to {len(shape.shifts) - 1}", partial(lane, places(count))
         yield "bus words written by lanes", partial(lane, replace(shape, writes_bus=False))
         accumulator = self.parameters().accumulator - 4
         yield (

@@ -68,7 +68,7 @@ def operation_layout(unit: str, parameters: Parameters) -> WordLayout:
 
     The fields of a generator are ``<generator>.base``, ``<generator>.window`` and ``<generator>.delta<level>``. The
     last fields are those that only arrays with several sequencers have, those of arrays with wide models, and that of
-    arrays with more than four shifts.
+    arrays with more than four shifts and of overlays.
     """
     form: OperationFormat = operation_format(unit)
     widths: list[tuple[str, int]] = [(f.name, f.width) for f in form.fields]

@@ -164,10 +164,11 @@ def _array(template: Template, room: OverlayRoom) -> Template:
 def usual_places(format: Format) -> tuple[int, ...]:
     """Return the places of sums where none are named: those of constants from 2^-11 on, in bits beyond the fraction.
 
-    A sum with a constant c has the greatest place p for which the word |c| 2^p is below 2^(W - 1) (decision 22). For
-    2^-11 that is p = F + I + 9. Learning rates of the same size have lower places.
+    A sum with a constant c has the greatest place p for which the word |c| 2^p is below 2^(W - 1), but at most 2W - 1
+    (decision 22). For 2^-11 that is p = F + I + 9. There are at least the places of learning rates from 2^-7 on.
     """
-    return tuple(range(min(format.integer + LEAST_CONSTANT - 1, MOST_PLACES)))
+    places = min(format.integer + LEAST_CONSTANT - 1, 2 * format.width - format.fraction)
+    return tuple(range(min(max(places, 8), MOST_PLACES)))
 
 
 def _shifts(room: OverlayRoom, format: Format) -> tuple[int, ...]:

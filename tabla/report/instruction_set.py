@@ -58,7 +58,7 @@ def _unit(form: OperationFormat) -> str:
     wide = ", ".join(f"`{name}`" for name in form.wide_models)
     more += f" With wide models also one bit: {wide}." if wide else ""
     far = ", ".join(f"`{name}`" for name in form.far)
-    more += f" With more than four shifts also the upper bits of `shift`: {far}." if far else ""
+    more += f" With more than four shifts, and in overlays, also the upper bits of `shift`: {far}." if far else ""
     return f"## `{form.unit}`\n\n{_table(('bits', 'field', 'codes'), rows)}\nGenerators: {generators}.{more}\n"
 
 

@@ -18,8 +18,10 @@ from tabla.templates.template import presets
 
 import tabla
 from tabla.driver import Build
+from tabla.program.encode import least_image
 from tabla.program.host import Host
 from tabla.program.layout import operation_layout
+from tabla.program.least_overlay import least_room
 from tabla.program.overlay import Overlay, overlay_of
 from tabla.program.overlay_file import overlay_record
 from tabla.program.overlay_words import Status, program_words
@@ -126,17 +128,9 @@ gb = e;
 
 USUAL = replace(
     ROOM,
-    root_memory_words=32,
-    output_words=64,
-    intervals=6,
-    levels=3,
-    body=4,
-    counts=5,
-    strands=32,
-    operations=64,
-    terms=16,
-    shifts=(),
-)
+    root_memory_words=32, output_words=64, intervals=6, levels=3, body=4, counts=5, strands=32, operations=64,
+    terms=16, shifts=(),
+)  # fmt: skip
 """A small overlay that has the places of sums of an overlay for which none are named."""
 
 
@@ -170,16 +164,38 @@ def test_small_constants_run_on_the_overlays_that_are_there(record: str, tmp_pat
 def test_small_constants_run_in_hardware(tmp_path: Path) -> None:
     """The numbers of five places take the upper bits of an operation's shift. The next program has other places."""
     (tmp_path / "constants.t").write_text(CONSTANTS)
-    programs = [
-        Program(file=tmp_path / "constants.t"),
-        Program(file=EXAMPLES / "linear.t", options={"defines": {"m": 5}}),
-    ]
+    linear = Program(file=EXAMPLES / "linear.t", options={"defines": {"m": 5}})
+    programs = [Program(file=tmp_path / "constants.t"), linear]
     overlay = overlay_of(presets()["Pe2"], USUAL)
     assert [shift - 10 for shift in overlay.parameters.shifts] == list(range(16))
     play(overlay, programs, tmp_path, "amaranth", 4)
     image = programs[0].on(tmp_path / "overlay").image
     words = ((unit, word) for unit in ("lane_issue", "root_issue") for word in image.operations[unit])
     assert {operation_layout(unit, image.parameters).shift(word) for unit, word in words} == set(range(5))
+
+
+def test_the_least_accumulators_hold_the_greatest_sums(tmp_path: Path) -> None:
+    """All inputs are the least and the greatest words. The accumulators have no bit to spare for a word at place 21 and
+    its product.
+    """
+    text = "def two(float(N) x, float(N) w) -> (s, t) {\n  s +=! x(n) * w(n)\n  t(n) = x(n) + 0.01 * w(n)\n}\n"
+    (tmp_path / "two.tc").write_text(text)
+    options: dict[str, Any] = {"sizes": {"N": 5}}
+    own = tabla.compile(tmp_path / "two.tc", pes=2, sequencers=1, stream_words=1, **options)
+    room = least_room([least_image(own.schedule)])
+    overlay = overlay_of(replace(presets()["Pe2"], sequencers=1, roots=1, stream_words=1), room)
+    assert overlay.parameters.accumulator == 38
+    build = Program(file=tmp_path / "two.tc", options=options).on(written(overlay, tmp_path / "overlay"))
+    corners = np.array([-32.0, 32.0 - 2**-10])
+    chance = np.random.default_rng(SEED)
+    data, models = inputs_of(build, {n: chance.choice(corners, (12, 5)) for n in "xw"}, None, SEED, None)
+    words, steps = words_of(build, models), steps_of(build, sample_words(build, data))
+    with opened(overlay, build, "amaranth") as machine:
+        machine.program(build.image)
+        session = Session(machine=machine, host=Host(build.schedule))
+        session.load(words)
+        results = session.run(steps, 12)
+        hold_agreement(build, expected_run(build, words, steps, 12), {**words, **session.models()}, results)
 
 
 def test_a_program_has_sixteen_places_on_an_overlay_and_not_seventeen(tmp_path: Path) -> None:

@@ -5,23 +5,25 @@ from __future__ import annotations
 import struct
 import zlib
 from dataclasses import replace
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tabla.templates.overlays import FEATURES, ROOM_NUMBERS, OverlayRoom, default_room
+from tabla.templates.overlays import FEATURES, MOST_PLACES, ROOM_NUMBERS, OverlayRoom, default_room
 from tabla.templates.template import presets
 
 import tabla
 from tabla.driver import Build
 from tabla.program import fit
-from tabla.program.encode import encode, least_image
+from tabla.program.encode import encode, least_image, widest_sum
 from tabla.program.fit import refuse_misfit, refuse_numbers, tokens_of
 from tabla.program.image import Image
 from tabla.program.least_overlay import least_room
 from tabla.program.overlay import (
+    PROGRAM_SHIFTS,
     Overlay,
     OverlayBus,
     overlay_of,
@@ -218,15 +220,54 @@ def test_what_is_missing_is_named(changes: dict[str, object], text: str, cure: s
     assert cure in (fault.value.hint or "")
 
 
-def test_sums_of_more_terms_than_the_overlay_has_are_named(tmp_path: Path) -> None:
-    (tmp_path / "dot.tc").write_text("def dot(float(N) x, float(N) z) -> (y) { y +=! x(n) * z(n) }\n")
-    made = tabla.compile(tmp_path / "dot.tc", pes=2, sequencers=1, stream_words=1, sizes={"N": 64})
-    room = least_room([least_image(made.schedule)])
-    assert room.terms == 64
-    assert encode(made.schedule, overlay_of(ARRAY, room))
-    with pytest.raises(tabla.TablaError, match="'dot' needs accumulators of 38 bits, the overlay has 36") as fault:
-        encode(made.schedule, overlay_of(ARRAY, replace(room, terms=16)))
-    assert "--terms 64" in (fault.value.hint or "")
+def test_longer_sums_than_the_accumulators_hold_are_refused() -> None:
+    made = overlay()
+    needed = replace(made.parameters, accumulator=made.parameters.accumulator + 2)
+    with pytest.raises(tabla.TablaError) as fault:
+        refuse_misfit("x", needed, made)
+    assert f"needs accumulators of {needed.accumulator} bits, the overlay has" in str(fault.value)
+    assert "--terms 20" in (fault.value.hint or "")
+
+
+def test_a_program_has_as_many_places_as_its_operations_number_and_not_one_more() -> None:
+    made = overlay(shifts=tuple(range(17)))
+    shifts = made.parameters.shifts
+    refuse_misfit("x", replace(made.parameters, shifts=shifts[:PROGRAM_SHIFTS]), made)
+    with pytest.raises(tabla.TablaError, match="'x' needs 17 places of sums, and a program on an overlay has 16"):
+        refuse_misfit("x", replace(made.parameters, shifts=shifts), made)
+
+
+def test_the_hint_names_no_more_places_than_an_overlay_can_have() -> None:
+    made = overlay(shifts=tuple(range(MOST_PLACES)))
+    with pytest.raises(tabla.TablaError) as fault:
+        refuse_misfit("x", replace(made.parameters, shifts=(10, 50)), made)
+    assert "needs sums at place 40" in str(fault.value)
+    assert "--shifts=0,40, or use larger constants" in (fault.value.hint or "")
+
+
+@pytest.mark.parametrize(("integer", "fraction"), [(2, 6), (4, 12), (6, 10), (8, 16), (16, 16)])
+def test_an_overlay_has_the_places_of_all_constants_from_2_to_the_minus_11(integer: int, fraction: int) -> None:
+    """The place is the greatest at which the nearest word of the constant is below 2^(W - 1), as decision 22 says."""
+    array = replace(ARRAY, integer_bits=integer, fraction_bits=fraction)
+    made = overlay_of(array, replace(least(), shifts=(), functions=()))
+    width = integer + fraction
+    least_constant = Fraction(1, 1 << 11)
+    place = max(p for p in range(2 * width) if least_constant * (1 << p) + Fraction(1, 2) < 1 << (width - 1))
+    assert made.parameters.shifts == tuple(range(fraction, place + 1))
+    assert made.room.shifts == tuple(range(place + 1 - fraction))
+
+
+def test_the_widest_sum_is_counted_statement_by_statement(tmp_path: Path) -> None:
+    """A long sum of products and a word that starts a sum at place 21 are in two statements, which do not multiply.
+    In hardware of its own the accumulators have room for 300 words at that place.
+    """
+    text = "def two(float(N) x, float(N) w) -> (s, t) {\n  s +=! x(n) * w(n)\n  t(n) = x(n) + 0.01 * w(n)\n}\n"
+    (tmp_path / "two.tc").write_text(text)
+    build = tabla.compile(tmp_path / "two.tc", pes=2, sequencers=1, stream_words=1, sizes={"N": 300})
+    products, started = 301 << 30, (2 << 30) + (1 << 15 + 21) + (1 << 20)
+    assert widest_sum(build.schedule) == max(products, started).bit_length() + 1 == 40
+    assert build.image.parameters.accumulator == (301 << 15 + 21).bit_length() + 1
+    assert least_image(build.schedule).parameters.accumulator == 40
 
 
 def test_steps_that_the_buffer_of_the_bus_does_not_hold_are_refused() -> None:
@@ -250,7 +291,7 @@ def test_a_feature_that_the_overlay_lacks_is_named(program: str, feature: str, o
         build = tabla.compile(tmp_path / program, pes=2, sequencers=1, stream_words=1, sizes={"N": 5})
     else:
         build = built(program)
-    room = least_room([build.image])
+    room = least_room([least_image(build.schedule)])
     assert room.features == (feature,)
     assert encode(build.schedule, overlay_of(ARRAY, room))
     for features, there in (((), "none"), ((other,), other)):
@@ -269,7 +310,7 @@ def test_overlays_with_other_features_are_others() -> None:
 
 def test_the_least_room_is_found() -> None:
     """All but the terms, which only widen the accumulators, and the cycles, of which the least is searched here."""
-    found = least_room([built().image])
+    found = least_room([least_image(built().schedule)])
     assert replace(found, terms=5, cycles=8) == least()
     assert encoded(overlay(cycles=found.cycles, terms=found.terms))
     for one_less in ({"cycles": found.cycles - 1}, {"terms": found.terms // 2}):
