@@ -3,7 +3,7 @@
 #   make demo        write Verilog for examples/logistic.t and train it on real data in simulation; no system package
 #   make test        run lint, then the tests (this installs Icarus Verilog, g++ and others with apt where it may)
 #   make test-all    run the slow tests, too, and draw new random programs
-#   make lint        run ruff, and mypy --strict on the installed package
+#   make lint        run ruff, its formatter, and mypy --strict
 #   make docs        write the documentation site into the folder site; open site/index.html in a browser
 #   make docs-test   run every code block of the documentation, those that take minutes, too
 #   make bench       measure tabla gen, each engine, the evaluation, the published learning problems, and the same in C on
@@ -85,12 +85,10 @@ test: $(VENV)/test simulators
 test-all: $(VENV)/test simulators
 	@export TABLA_EXPLORE=1 TABLEGEN_PROGRAMS=2000; $(TESTED) && exit $$lint
 
-# mypy reads the package as pip installs it, so a package that is missing in setup.cfg is found.
 lint: $(VENV)/test
 	$(BIN)/ruff check .
-	rm -rf .lint
-	$(PIP) install --quiet --no-deps --no-index --no-build-isolation --target .lint/pkg .
-	cd .lint/pkg && ../../$(BIN)/python -m mypy --config-file ../../setup.cfg --cache-dir ../../.mypy_cache -p tabla
+	$(BIN)/ruff format --check --quiet .
+	$(BIN)/python -m mypy -p tabla
 
 $(VENV)/docs: $(VENV)/created setup.cfg pyproject.toml
 	$(PIP) install --quiet --editable '.[docs]'

@@ -33,8 +33,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from tabla.examples.catalogue import EXAMPLES
-
 import tabla
 from benchmarks.cpu.measure import PES as CPU_PES
 from benchmarks.cpu.measure import bench_cpu, compiler, processor
@@ -56,6 +54,7 @@ from benchmarks.records import MOST_MEGABYTES as RECORDS_MEGABYTES
 from benchmarks.records import MOST_SECONDS as RECORDS_SECONDS
 from benchmarks.records import bench_records
 from tabla.compiled.plans import available
+from tabla.examples.catalogue import EXAMPLES
 
 PES = 16
 MOST_SECONDS, MOST_MEGABYTES = 5.0, 500.0

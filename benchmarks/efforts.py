@@ -8,9 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tabla.examples.catalogue import EXAMPLES
-
 from benchmarks.process import measured
+from tabla.examples.catalogue import EXAMPLES
 from tabla.mapping.effort import EFFORTS
 
 LEAST_EFFORT_SECONDS = 1.5

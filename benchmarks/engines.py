@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from tabla.examples.catalogue import EXAMPLES
 
 import tabla
+from tabla.examples.catalogue import EXAMPLES
 from tabla.ir.words import to_words
 from tabla.runs import shapes_of
 from tabla.simulation import ENGINES, session

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from tabla.examples.catalogue import EXAMPLES
 
 from benchmarks.learning.problems import Problem
 from tabla.compiled.plans import Evaluators
 from tabla.driver import Build, build
+from tabla.examples.catalogue import EXAMPLES
 from tabla.ir.words import to_words
 from tabla.options import Options
 from tabla.runs import shapes_of

@@ -7,9 +7,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from tabla.examples.catalogue import EXAMPLES
-
 from benchmarks.process import measured
+from tabla.examples.catalogue import EXAMPLES
 
 MOST_SECONDS = 600.0
 """Seconds by the clock in which two cores explore 200 points."""

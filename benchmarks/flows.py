@@ -27,8 +27,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tabla.templates.targets import target
-
 import tabla
 from benchmarks.bus.case import wrapped_verilog
 from benchmarks.learning.problems import Problem
@@ -37,6 +35,7 @@ from tabla.source import TablaError
 from tabla.synth import nextpnr
 from tabla.synth.tool import last_words, run_tool
 from tabla.synth.yosys import synthesise_flat
+from tabla.templates.targets import target
 
 PROBLEM, PES, BUS_BITS = Problem(kind="logistic", sizes=(30,)), 16, 32
 PART, GRADE, PACKAGE, ASKED = "85k", 6, "CABGA756", 400

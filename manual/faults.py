@@ -10,7 +10,6 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-FOLDERS = ("tabla", "hw", "sim", "templates", "examples")
 # The title of each group of messages, and the paths that belong to it. The first group that fits a file has it.
 GROUPS = {
     "Programs in the TABLA language": ("tabla/lang/tabla", "tabla/lower/tabla", "tabla/lang/preprocess"),
@@ -19,9 +18,9 @@ GROUPS = {
     "TableGen": ("tabla/lang/tablegen",),
     "Data and training": (
         *("tabla/training", "tabla/given.py", "tabla/runs.py", "tabla/learning.py", "tabla/automatic.py"),
-        *("tabla/comparison.py", "tabla/scoring.py", "examples"),
+        *("tabla/comparison.py", "tabla/scoring.py", "tabla/examples"),
     ),
-    "Engines and boards": ("sim", "tabla/simulation.py", "tabla/link", "tabla/runtime"),
+    "Engines and boards": ("tabla/sim", "tabla/simulation.py", "tabla/link", "tabla/runtime"),
     "Synthesis": ("tabla/synth",),
     "Options, arrays and files": ("",),
 }
@@ -46,7 +45,7 @@ def messages() -> tuple[Message, ...]:
 
     A call is a message if it makes one of `ERRORS`, or if it has a ``hint`` and its class collects faults.
     """
-    paths = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
+    paths = sorted((ROOT / "tabla").rglob("*.py"))
     return tuple(message for path in paths for message in _of_file(path))
 
 

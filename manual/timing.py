@@ -43,10 +43,10 @@ def recorded(text: str) -> dict[str, list[Cycle]]:
     import tempfile
 
     from amaranth.sim import Simulator
-    from tabla.hw.accelerator import Accelerator
-    from tabla.hw.reset import reset_cycles
 
     import tabla
+    from tabla.hw.accelerator import Accelerator
+    from tabla.hw.reset import reset_cycles
     from tabla.program.host import Host
 
     with tempfile.TemporaryDirectory(prefix="tabla-timing-") as folder:

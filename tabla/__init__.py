@@ -11,18 +11,11 @@ build.write("build/")                       # writes Verilog, memory images, man
 build.report()                              # returns cycles, their lower bound and the use of the multipliers
 """
 
-from pathlib import Path as _Path
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
-_root = _Path(__file__).resolve().parent.parent
-# In a checkout the folders hw/, sim/, templates/ and examples/ lie beside this package; in an installed wheel they lie
-# in it.
-if (_root / "setup.cfg").is_file():
-    __path__.append(str(_root))
-
-from tabla._version import VERSION as __version__  # noqa: E402  (after the path is complete)
-from tabla.source import TablaError  # noqa: E402
+from tabla._version import VERSION as __version__
+from tabla.source import TablaError
 
 if _TYPE_CHECKING:
     from tabla.comparison import formats

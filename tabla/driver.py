@@ -219,9 +219,7 @@ class Build(Stages):
         """
         from tabla.runs import evaluate
 
-        return evaluate(
-            self, inputs, float64=float64, samples=samples, seed=seed, weights=weights, devices=devices
-        )
+        return evaluate(self, inputs, float64=float64, samples=samples, seed=seed, weights=weights, devices=devices)
 
     def simulate(
         self,

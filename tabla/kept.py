@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import platform
-import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -58,11 +57,8 @@ def _read(entry: Path) -> tuple[object]:
 def _files() -> str:
     """Name the state of all files of this package: a change of the compiler may change every schedule."""
     found = []
-    # In a checkout the package lies in two folders.
-    for root in sorted({Path(each) for each in sys.modules[__package__].__path__}):
-        for folder in (root, *(root / name for name in ("hw", "sim", "templates"))):
-            for path in sorted(folder.rglob("*")) if folder.is_dir() and (folder / "__init__.py").is_file() else ():
-                if path.suffix in (".py", ".td"):
-                    stat = path.stat()
-                    found.append(f"{path} {stat.st_size} {stat.st_mtime_ns}")
+    for path in sorted(Path(__file__).parent.rglob("*")):
+        if path.suffix in (".py", ".td"):
+            stat = path.stat()
+            found.append(f"{path} {stat.st_size} {stat.st_mtime_ns}")
     return key_of(*found)

@@ -70,7 +70,9 @@ def unpacked(file: IO[bytes], path: Path) -> Mapping[str, NDArray[Any]]:
 
 
 def _check_sizes(path: Path, archive: zipfile.ZipFile, size: int) -> None:
-    """Raise `TablaError` for an archive that is larger inside than it may be. zipfile reads no more than it declares.
+    """Raise `TablaError` for an archive that is larger inside than it may be.
+
+    zipfile reads no more than it declares.
     """
     members = archive.infolist()
     if len(members) > MOST_ARRAYS:

@@ -197,7 +197,9 @@ def _trials(
 
 
 def _extreme(build: Stages, played: _Played) -> _Played:
-    """Return models and samples with words from the whole range of the format. Integers, and a rate, stay as they are.
+    """Return models and samples with words from the whole range of the format.
+
+    Integers, and a rate, stay as they are.
     """
     chance, number = np.random.default_rng(SEED + 1), build.format
     rate = () if build.lowered.rate is None else (RATE,)

@@ -6,13 +6,12 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from tabla.templates.overlays import default_room
-from tabla.templates.template import presets
-
 import tabla
 from tabla.driver import Build
 from tabla.program.overlay import overlay_of
 from tabla.program.overlay_file import overlay_record
+from tabla.templates.overlays import default_room
+from tabla.templates.template import presets
 
 EXAMPLES = Path(tabla.__file__).resolve().parent.parent / "examples"
 ROOM = replace(

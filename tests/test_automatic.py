@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tabla.examples.catalogue import EXAMPLES
 
 from tabla import automatic
 from tabla.automatic import for_inputs, for_learning, held_back, trial_size
 from tabla.compiled.machine import available
 from tabla.compiled.plans import Evaluators
 from tabla.driver import Build, build
+from tabla.examples.catalogue import EXAMPLES
 from tabla.ir.evaluate import FixedPlan
 from tabla.ir.evaluate_float import FloatPlan
 from tabla.ir.format import Format

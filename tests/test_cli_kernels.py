@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tabla.sim.engines.cocotb_run import available
 
 import tabla
 from tabla.cli import main
+from tabla.sim.engines.cocotb_run import available
 
 KERNEL = """$t = float
 def scale($t(N) x, $t a) -> (y) {  # not the last one

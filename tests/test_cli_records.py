@@ -9,9 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tabla.templates.records import TARGETS
-from tabla.templates.targets import board, boards, target, targets
-from tabla.templates.template import default_preset, formats, presets
 
 from tabla.cli import main
 from tabla.ir.format import Format
@@ -19,6 +16,9 @@ from tabla.lang import tablegen
 from tabla.options import Options
 from tabla.source import TablaError
 from tabla.synth import synthesise
+from tabla.templates.records import TARGETS
+from tabla.templates.targets import board, boards, target, targets
+from tabla.templates.template import default_preset, formats, presets
 
 OWN = """
 def Mine : Board<"mine", "My own", Small, "Q1", 2> {

@@ -15,10 +15,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tabla.sim.engines import cocotb_run, cxxrtl_run
 
 from tabla.interrupts import Interrupted, handled, held
 from tabla.processes import run, running
+from tabla.sim.engines import cocotb_run, cxxrtl_run
 
 MOST = 2.0
 """Seconds that the end may take."""

@@ -1,4 +1,4 @@
-"""Who may import whom, and that setup.cfg lists every package.
+"""Who may import whom.
 
 The order of the rooms is the data flow: text, graph, schedule, program, hardware. A new room is a line here.
 """
@@ -8,12 +8,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from configparser import ConfigParser
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+# Links to folders of the package, for people.
 BESIDE = ("hw", "sim", "templates", "examples")
 _LOWER = {"source", "lang", "templates", "ir", "lower", "passes", "mapping", "strands", "schedule", "bound", "program"}
 _COMPILER = {*_LOWER, "backend"}
@@ -141,8 +141,8 @@ MAY: dict[str, set[str]] = {
 # What a folder inside a room may import beside itself and `source`. What the cycle model imports through others:
 # tests/test_witness.py.
 FOLDERS: dict[str, set[str]] = {
-    "sim/model": {"sim.machine", "templates", "program.image", "progress"},
-    "sim/engines": {
+    "tabla/sim/model": {"sim.machine", "templates", "program.image", "progress"},
+    "tabla/sim/engines": {
         *{"sim.machine", "hw", "program.image", "program.overlay", "program.overlay_words"},
         *{"caches", "disk", "processes", "progress"},
     },
@@ -157,9 +157,6 @@ def rooms(root: Path) -> Iterator[tuple[str, Path]]:
     for path in sorted((root / "tabla").iterdir()):
         if path.suffix == ".py" or (path.is_dir() and any(path.rglob("*.py"))):
             yield path.stem, path
-    for name in BESIDE:
-        if (root / name).is_dir():
-            yield name, root / name
 
 
 def files(where: Path) -> list[Path]:
@@ -205,25 +202,13 @@ def faults(root: Path) -> Iterator[str]:
 def folder_faults(root: Path) -> Iterator[str]:
     """Imports of the folders in `FOLDERS` that their lines do not allow."""
     for folder, allowed in FOLDERS.items():
-        own = folder.replace("/", ".")
+        own = folder.removeprefix("tabla/").replace("/", ".")
         for path in files(root / folder) if (root / folder).is_dir() else []:
             for line, _, name in imported(ast.parse(path.read_text(encoding="utf-8"))):
                 inside = name.removeprefix("tabla.")
                 known = any(f"{inside}.".startswith(f"{room}.") for room in {own, "source", *allowed})
                 if name.startswith("tabla.") and not known:
                     yield f"{path.relative_to(root).as_posix()}:{line}: {folder} may not import {name}"
-
-
-def unlisted(root: Path) -> set[str]:
-    """Packages in setup.cfg without a folder, and folders without a line there."""
-    configuration = ConfigParser()
-    configuration.read(root / "setup.cfg")
-    found = set()
-    for top in ("tabla", *BESIDE):
-        for path in (root / top).rglob("__init__.py"):
-            parts = path.parent.relative_to(root).parts
-            found.add(".".join(parts if top == "tabla" else ("tabla", *parts)))
-    return found ^ set(configuration["options"]["packages"].split())
 
 
 def test_rooms_import_with_the_data_flow() -> None:
@@ -233,10 +218,6 @@ def test_rooms_import_with_the_data_flow() -> None:
 def test_folders_import_what_their_lines_allow() -> None:
     assert all((ROOT / folder).is_dir() for folder in FOLDERS)
     assert list(folder_faults(ROOT)) == []
-
-
-def test_setup_cfg_lists_every_package() -> None:
-    assert unlisted(ROOT) == set()
 
 
 def test_only_the_command_line_prints_and_exits() -> None:
@@ -253,14 +234,14 @@ def test_only_the_command_line_prints_and_exits() -> None:
 
 def test_hardware_keeps_its_annotations() -> None:
     """Amaranth reads the annotations of component members; as strings they are no members."""
-    for path in files(ROOT / "hw"):
+    for path in files(ROOT / "tabla" / "hw"):
         assert "from __future__ import annotations" not in path.read_text(encoding="utf-8"), path
 
 
 def test_no_machine_paths_in_the_tree() -> None:
     """Nothing that only one machine has: home folders and the like."""
     pattern = re.compile(r"/(?:root|home|work)/[a-z]")
-    for top in ("tabla", *BESIDE, "tests", "docs", "benchmarks", ".ci"):
+    for top in ("tabla", "tests", "docs", "benchmarks", ".ci"):
         for path in sorted((ROOT / top).rglob("*")):
             if path.is_file() and path.suffix in TEXTS and path != Path(__file__):
                 found = pattern.search(path.read_text(encoding="utf-8", errors="replace"))
@@ -272,13 +253,21 @@ def test_no_machine_paths_in_the_tree() -> None:
     [
         ("tabla/ir/new.py", "from tabla.lower import tabla", "ir may not import lower"),
         ("tabla/ir/new.py", "def f():\n    import tabla.driver", "ir may not import driver"),
-        ("hw/new.py", "from tabla.ir.graph import Graph", "hw may not import ir"),
+        ("tabla/hw/new.py", "from tabla.ir.graph import Graph", "hw may not import ir"),
         ("tabla/lower/new.py", "import templates", "say tabla.templates"),
         ("tabla/bound/new.py", "from tabla.mapping.search import Mapping", "bound may not import mapping"),
         ("tabla/schedule/new.py", "from tabla.bound import quick", "schedule may not import bound"),
-        ("sim/model/new.py", "from tabla.sim.engines import host_loop", "sim/model may not import tabla.sim.engines"),
-        ("sim/model/new.py", "def f():\n    import tabla.hw", "sim/model may not import tabla.hw"),
-        ("sim/engines/new.py", "from tabla.sim.model import datapath", "sim/engines may not import tabla.sim.model"),
+        (
+            "tabla/sim/model/new.py",
+            "from tabla.sim.engines import host_loop",
+            "sim/model may not import tabla.sim.engines",
+        ),
+        ("tabla/sim/model/new.py", "def f():\n    import tabla.hw", "sim/model may not import tabla.hw"),
+        (
+            "tabla/sim/engines/new.py",
+            "from tabla.sim.model import datapath",
+            "sim/engines may not import tabla.sim.model",
+        ),
         ("tabla/driver.py", "from ..x import y", "no '..' imports"),
         ("tabla/corner.py", "", "does not know"),
     ],

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tabla.hw.features import hardware_of, is_lean
-from tabla.sim.model.trace import Issue, stream_trace, unit_trace
 
 from tabla.driver import build
+from tabla.hw.features import hardware_of, is_lean
 from tabla.options import Options
 from tabla.other_loops import other_loops
 from tabla.program.image import Image
 from tabla.program.layout import strand_layout
+from tabla.sim.model.trace import Issue, stream_trace, unit_trace
 
 
 def _issued(issue: Issue) -> tuple[Any, ...]:

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tabla.sim.model.cycle_model import CycleModel
 
 import tabla
 from manual import timing
 from tabla.program.host import Host
+from tabla.sim.model.cycle_model import CycleModel
 from tests.pages import DOCS, blocks
 
 PAGE = DOCS / "ports.md"

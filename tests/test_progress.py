@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tabla.sim.engines import cocotb_run, cxxrtl_run
 
 import tabla
 from tabla.artifacts import artifacts
 from tabla.commands import bars
 from tabla.commands.console import Console
 from tabla.progress import listening, tell
+from tabla.sim.engines import cocotb_run, cxxrtl_run
 
 PROGRAM = (
     "n = 2; mu = 0.5; model_input x[n]; model_output y; model w[n]; gradient g[n] -> w; iterator i[0:n];"

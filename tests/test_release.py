@@ -71,7 +71,7 @@ def test_no_advice_installs_the_other_project() -> None:
     setup.read(ROOT / "setup.cfg")
     assert setup["metadata"]["name"] == "tabla-fpga"
     advice = re.compile(r"pip install (-\S+ )*['\"]?tabla\b(?!-)|\btabla\[")
-    for top in ("tabla", "hw", "sim", "templates", "examples", "docs", "benchmarks", "README.md", "CONTRIBUTING.md"):
+    for top in ("tabla", "docs", "benchmarks", "README.md", "CONTRIBUTING.md"):
         for path in sorted((ROOT / top).rglob("*")) if (ROOT / top).is_dir() else [ROOT / top]:
             if path.suffix in (".py", ".md", ".j2", ".html", ".txt"):
                 found = advice.search(path.read_text(encoding="utf-8"))

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from functools import cache
 
 import pytest
-from tabla.examples.catalogue import EXAMPLES
 
 from tabla.driver import Build, build
+from tabla.examples.catalogue import EXAMPLES
 from tabla.options import Options
 
 TEXTS: dict[str, Callable[[Build], str]] = {

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from tabla.hw.features import hardware_of
-from tabla.sim.machine import RunResult
-from tabla.sim.model.cycle_model import CycleModel
 
 from tabla.driver import build
+from tabla.hw.features import hardware_of
 from tabla.options import Options
 from tabla.program.host import Host
 from tabla.program.image import Image
 from tabla.program.layout import WordLayout, operation_layout
+from tabla.sim.machine import RunResult
+from tabla.sim.model.cycle_model import CycleModel
 from tabla.trials import LEAST, TRIALS, trials
 
 

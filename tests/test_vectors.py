@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tabla.templates.template import timing
 
 import tabla
 from tabla.cli import main
 from tabla.schedule.borders import Border
+from tabla.templates.template import timing
 from tabla.vectors import LONGEST, MORE, SAMPLES, golden, most_samples
 
 ONE_BASED = "def f(float(E) T, int32(N) I) -> (O) { O(i) = T(I(i) - 1) }"

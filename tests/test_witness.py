@@ -47,7 +47,7 @@ class Import:
 def path_of(root: Path, module: str) -> Path | None:
     """The file of a module or package of ours; None if there is no such file."""
     parts = module.split(".")[1:]
-    base = root.joinpath(*parts) if parts and parts[0] in BESIDE else root.joinpath("tabla", *parts)
+    base = root.joinpath("tabla", *parts)
     for path in (base / "__init__.py", base.with_suffix(".py")):
         if path.is_file():
             return path
@@ -145,8 +145,7 @@ def borrowed(root: Path) -> Iterator[str]:
 @pytest.fixture
 def planted(tmp_path: Path) -> Path:
     """A copy of the sources, to plant imports in."""
-    for name in ("tabla", *BESIDE):
-        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "tabla", tmp_path / "tabla", ignore=shutil.ignore_patterns("__pycache__"))
     return tmp_path
 
 
@@ -162,7 +161,7 @@ def test_the_closure_is_not_empty() -> None:
             if found.module not in reached and path_of(ROOT, found.module) is not None:
                 reached.add(found.module)
                 waiting.append(found.module)
-    model = {f"tabla.sim.model.{path.stem}" for path in (ROOT / "sim" / "model").glob("*.py")}
+    model = {f"tabla.sim.model.{path.stem}" for path in (ROOT / "tabla" / "sim" / "model").glob("*.py")}
     assert reached >= model - {"tabla.sim.model.__init__"}
     assert reached >= {"tabla.templates.template", "tabla.templates.records", "tabla.lang.tablegen.values"}
 
@@ -181,7 +180,7 @@ PLANTS = [
     "import tabla",
     "import importlib\nimportlib.import_module('tabla' + '.hw')",
 ]
-PLACES = ["sim/model/datapath.py", "sim/model/lane_units.py", "sim/model/microcode.py"]
+PLACES = ["tabla/sim/model/datapath.py", "tabla/sim/model/lane_units.py", "tabla/sim/model/microcode.py"]
 
 
 @pytest.mark.parametrize("text", PLANTS)
@@ -191,7 +190,9 @@ def test_a_borrowed_import_is_refused(planted: Path, text: str) -> None:
         before = path.read_text(encoding="utf-8")
         path.write_text(f"{before}\n{text}\n", encoding="utf-8")
         found = list(borrowed(planted))
-        assert found and all(place.removesuffix(".py").replace("/", ".") in fault for fault in found), (place, found)
+        assert found and all(
+            place.removeprefix("tabla/").removesuffix(".py").replace("/", ".") in fault for fault in found
+        ), (place, found)
         path.write_text(before, encoding="utf-8")
     assert list(borrowed(planted)) == []
 
@@ -199,13 +200,13 @@ def test_a_borrowed_import_is_refused(planted: Path, text: str) -> None:
 @pytest.mark.parametrize(
     ("place", "text"),
     [
-        ("sim/model/__init__.py", "from ..engines import port_machine"),
-        ("sim/__init__.py", "import tabla.hw.accelerator"),
-        ("sim/machine.py", "from .engines.host_loop import Host"),
+        ("tabla/sim/model/__init__.py", "from ..engines import port_machine"),
+        ("tabla/sim/__init__.py", "import tabla.hw.accelerator"),
+        ("tabla/sim/machine.py", "from .engines.host_loop import Host"),
         ("tabla/program/__init__.py", "from . import encode"),
         ("tabla/program/image.py", "from tabla.program import encode"),
         ("tabla/lang/tablegen/values.py", "from tabla.hw import emit"),
-        ("templates/template.py", "def _late():\n    from tabla.schedule import bound"),
+        ("tabla/templates/template.py", "def _late():\n    from tabla.schedule import bound"),
         ("tabla/__init__.py", "from tabla import driver"),
     ],
 )
@@ -215,7 +216,7 @@ def test_a_detour_is_refused(planted: Path, place: str, text: str) -> None:
     assert list(borrowed(planted))
 
 
-@pytest.mark.parametrize("place", ["sim/model/cycle_model.py", "tabla/program/image.py", "sim/machine.py"])
+@pytest.mark.parametrize("place", ["tabla/sim/model/cycle_model.py", "tabla/program/image.py", "tabla/sim/machine.py"])
 def test_a_moved_file_is_noticed(planted: Path, place: str) -> None:
     (planted / place).unlink()
     assert any("was moved" in fault for fault in borrowed(planted))

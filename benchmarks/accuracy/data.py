@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import datasets
+
 from tabla.examples.catalogue import held_out_ratings, ratings
 
 Reals = NDArray[np.float64]

@@ -20,8 +20,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-from tabla.examples.catalogue import EXAMPLES
-
 from benchmarks.accuracy.data import (
     Arrays,
     Reals,
@@ -36,6 +34,7 @@ from benchmarks.accuracy.data import (
     rated,
     star98,
 )
+from tabla.examples.catalogue import EXAMPLES
 
 FOLDER = Path(__file__).resolve().parent
 TEST_SHARE = 0.2

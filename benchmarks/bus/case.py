@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from tabla.hw.bus.axi import AxiWrapper
-from tabla.hw.emit import component_verilog, verilog
 
 from tabla.driver import Build
+from tabla.hw.bus.axi import AxiWrapper
+from tabla.hw.emit import component_verilog, verilog
 from tabla.ir.evaluate import FixedPlan
 from tabla.program.bus import BusShape
 from tabla.program.host import GUARD, Host, halves

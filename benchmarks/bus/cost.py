@@ -14,14 +14,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tabla.templates.targets import target
-
 import tabla
 from benchmarks.bus.case import shape_of, wrapped_verilog
 from benchmarks.learning.problems import problems
 from tabla.driver import Build, build
 from tabla.synth import nextpnr
 from tabla.synth.yosys import synthesise_flat
+from tabla.templates.targets import target
 
 PROGRAM, PES = "linear 55", 16
 

@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tabla.hw.bus.axi import axi_members
-from tabla.sim.engines import cxxrtl_run
-
 import tabla
 from benchmarks.bus.case import case_of, shape_of, wrapped_verilog
 from tabla.driver import Build
+from tabla.hw.bus.axi import axi_members
 from tabla.program.bus import BusShape
+from tabla.sim.engines import cxxrtl_run
 
 FOLDER = Path(__file__).resolve().parent
 PROGRAM = FOLDER.parent / "learning" / "linear.t"

@@ -150,9 +150,7 @@ def left_out(asked: argparse.Namespace) -> None:
         for kind, prices in zip(RESOURCES, found, strict=True):
             total = sum(prices.get(name, 0.0) * size for name, size in all_sizes[row["design"]].items())
             errors[kind].append(abs(total / row["taken"][kind] - 1))
-    clocked = [
-        row for row in content["clocks"] if row["draw"] in (None, *draws) and grade_of(row) == MEASURED_GRADE
-    ]
+    clocked = [row for row in content["clocks"] if row["draw"] in (None, *draws) and grade_of(row) == MEASURED_GRADE]
     errors["MHz"] = []
     for row in (row for row in clocked if row["draw"] is not None):
         base, prices = prices_of([other for other in clocked if other is not row])

@@ -12,19 +12,19 @@ from amaranth.back import verilog
 from amaranth.hdl import Cat, Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
-from tabla.hw.features import features_of
-from tabla.hw.function_unit import pipeline_for
-from tabla.templates.targets import target
 
 from benchmarks.cost.designs import Design, design
 from tabla.cost.clock import causes
 from tabla.cost.structure import function_sizes
+from tabla.hw.features import features_of
+from tabla.hw.function_unit import pipeline_for
 from tabla.ir.format import Format
 from tabla.program.image import FunctionTable
 from tabla.program.sizes import function_table
 from tabla.source import TablaError
 from tabla.synth.nextpnr import place_and_route
 from tabla.synth.yosys import Netlist, synthesise_flat
+from tabla.templates.targets import target
 
 FAMILY = "ecp5"
 Row = dict[str, Any]

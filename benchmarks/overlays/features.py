@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from amaranth.lib import wiring
+
 from tabla.hw.control import MacControl
 from tabla.hw.emit import component_verilog
 from tabla.hw.features import Features
@@ -29,13 +30,12 @@ from tabla.hw.overlay.loader import Loader
 from tabla.hw.overlay.sequencer import BankedSequencer
 from tabla.hw.root import Root
 from tabla.hw.tree import Tree
-from tabla.templates.overlays import FEATURES, overlay_rooms
-from tabla.templates.targets import target
-from tabla.templates.template import presets
-
 from tabla.program.image import Parameters
 from tabla.program.overlay import Overlay, overlay_of
 from tabla.synth.yosys import synthesise_flat
+from tabla.templates.overlays import FEATURES, overlay_rooms
+from tabla.templates.targets import target
+from tabla.templates.template import presets
 
 PES = 16
 Make = Callable[[], wiring.Component]

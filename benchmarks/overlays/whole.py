@@ -20,10 +20,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from tabla.templates.overlays import overlay_rooms
-from tabla.templates.targets import Device, target
-from tabla.templates.template import presets
-
 import tabla
 from benchmarks.fpga import SIZES
 from benchmarks.learning.problems import problems
@@ -34,6 +30,9 @@ from tabla.report.overlay import overlay_files
 from tabla.source import TablaError
 from tabla.synth import nextpnr
 from tabla.synth.yosys import Netlist, synthesise_flat
+from tabla.templates.overlays import overlay_rooms
+from tabla.templates.targets import Device, target
+from tabla.templates.template import presets
 
 PAGE = Path(tabla.__file__).resolve().parent.parent / "docs" / "fpga.md"
 Row = dict[str, Any]

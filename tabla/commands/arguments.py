@@ -183,9 +183,7 @@ def add_table(parser: ArgumentParser) -> None:
     """Add the options that say what the columns of a table mean."""
     group = parser.add_argument_group("tables and classes")
     text = "the columns of the table that an input or a label takes; * stands for all others"
-    group.add_argument(
-        "--columns", type=columns, nargs="+", action="extend", metavar="NAME=COLUMN,...", help=text
-    )
+    group.add_argument("--columns", type=columns, nargs="+", action="extend", metavar="NAME=COLUMN,...", help=text)
     text = "labels whose values name classes: integers or texts, sorted; one-hot, or 0 and 1 for a scalar label"
     group.add_argument("--classes", action="append", type=names, default=[], metavar="y", help=text)
 

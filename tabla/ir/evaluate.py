@@ -91,7 +91,9 @@ class FixedPlan:
         self.tally.clear()
 
     def compute(self) -> None:
-        """Compute every statement once, from the inputs in memory. The models keep their words until `memory.commit`.
+        """Compute every statement once, from the inputs in memory.
+
+        The models keep their words until `memory.commit`.
         """
         for kernel in self.kernels:
             kernel()

@@ -66,7 +66,9 @@ class FloatPlan:
         self.memory.load(models)
 
     def compute(self) -> None:
-        """Compute every statement once, from the inputs in memory. The models keep their values until `memory.commit`.
+        """Compute every statement once, from the inputs in memory.
+
+        The models keep their values until `memory.commit`.
         """
         with np.errstate(all="ignore"):
             for kernel in self.kernels:

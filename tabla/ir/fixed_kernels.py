@@ -1,4 +1,5 @@
-"""The kernel of a statement in words: a function without arguments that reads and writes the buffers it was made for.
+"""The kernel of a statement in words: a function without arguments that reads and writes the buffers it was
+made for.
 """
 
 from __future__ import annotations
@@ -207,7 +208,9 @@ def _linear(site: _Site, operation: Linear) -> Kernel:
 
 
 def own_word(model: str, statement: Statement, operation: Linear) -> int | None:
-    """Return which term of an update is the own word of its model, or None if no term is. In a wide model it is marked.
+    """Return which term of an update is the own word of its model, or None if no term is.
+
+    In a wide model it is marked.
     """
     if operation.guard:
         return next(place for place, term in enumerate(operation.terms) if is_stored(term))

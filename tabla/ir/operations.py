@@ -163,7 +163,9 @@ def _is_flag(operand: Operand, flags: Set[str]) -> bool:
 
 
 def kind_of(term: Term, flags: frozenset[str]) -> str:
-    """Say whether a term is a ``multiply``, a ``select`` or neither (``none``). `flags` are what `zero_or_one` names.
+    """Say whether a term is a ``multiply``, a ``select`` or neither (``none``).
+
+    `flags` are what `zero_or_one` names.
     """
     if len(term.factors) == 1 or any(isinstance(f, Constant) and f.value in (0, 1, -1) for f in term.factors):
         return "none"

@@ -43,7 +43,9 @@ class Faults:
         self._found.append(fault)
 
     def raise_any(self) -> None:
-        """Raise the first fault in the order of the text, with the others in its `more`. Return if there is no fault.
+        """Raise the first fault in the order of the text, with the others in its `more`.
+
+        Return if there is no fault.
         """
         if not self._found:
             return

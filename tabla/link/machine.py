@@ -190,9 +190,7 @@ class SerialMachine(Machine):
             done += count
         return self._result(samples, words, counters, interval, latency)
 
-    def _result(
-        self, samples: int, words: list[int], counters: Counters, interval: int, latency: int
-    ) -> BoardResult:
+    def _result(self, samples: int, words: list[int], counters: Counters, interval: int, latency: int) -> BoardResult:
         return BoardResult(
             samples=samples,
             outputs=words,

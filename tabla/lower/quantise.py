@@ -111,7 +111,9 @@ class Quantiser:
             self.faults.append(TablaError(message, *([Label(span)] if span is not None else []), hint=hint))
 
     def raise_any(self) -> None:
-        """Raise the first fault in the order of the text, with the others in its `more`. Return if there is no fault.
+        """Raise the first fault in the order of the text, with the others in its `more`.
+
+        Return if there is no fault.
         """
         if self.faults:
             ordered = sorted(self.faults, key=lambda fault: fault.labels[0].span.start if fault.labels else -1)

@@ -23,9 +23,7 @@ class Rate:
     The mantissa of a `loaded` rate is read from the model `RATE`, also where it is 1.
     """
 
-    def __init__(
-        self, rate: Fraction, number_format: Format, span: Span | None, *, loaded: bool = False
-    ) -> None:
+    def __init__(self, rate: Fraction, number_format: Format, span: Span | None, *, loaded: bool = False) -> None:
         """Take a learning rate apart. Raises `TablaError` for a rate with which a program would learn nothing in
         `number_format`.
         """

@@ -139,7 +139,8 @@ def _compare(operation: Compare, op: CompareOp, left: Operand, right: Operand, f
 
 
 def _reciprocal(operation: Divide, left: Operand, value: Fraction, fmt: Format) -> Linear | None:
-    """Return ``left / value`` as a product, if the divisor and its reciprocal are both words, so that both round alike.
+    """Return ``left / value`` as a product, if the divisor and its reciprocal are both words, so that both
+    round alike.
     """
     if value == 0 or (value * fmt.one).denominator != 1:
         return None

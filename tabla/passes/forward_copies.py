@@ -1,4 +1,6 @@
-"""Copy forwarding: a statement that reads a copy reads the original instead. Constants and ordinals count as originals.
+"""Copy forwarding: a statement that reads a copy reads the original instead.
+
+Constants and ordinals count as originals.
 """
 
 from __future__ import annotations
@@ -67,7 +69,8 @@ def _forwarded(operand: Operand, copies: Mapping[str, _Copy]) -> Operand:
 
 
 def _solved(copy: _Copy, subscripts: tuple[Affine, ...]) -> dict[str, Affine] | None:
-    """Return the copy's indices for which it writes the element at `subscripts`, or None if they are no affine forms.
+    """Return the copy's indices for which it writes the element at `subscripts`, or None if they are no
+    affine forms.
     """
     # An index that is not in the write runs over one value only.
     values = {name: Affine(constant=low) for name, low in copy.lows.items()}

@@ -69,7 +69,8 @@ def _fused(
 
 
 def _places(before: Statement, after: Statement, read: Read) -> dict[str, Affine] | None:
-    """Return what the indices of the sum are in the comparison, or None unless both run over plain elements, each once.
+    """Return what the indices of the sum are in the comparison, or None unless both run over plain elements,
+    each once.
     """
     written = [w.coefficients for w in before.write]
     fetched = [s.names for s in read.subscripts]

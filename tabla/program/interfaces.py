@@ -51,8 +51,6 @@ def _signal(name: str, kind: str, signal: str, *, slave: bool, parameters: Mappi
     )
 
 
-def _bus(
-    name: str, kind: str, signals: tuple[str, ...], *, slave: bool, parameters: Mapping[str, str]
-) -> BusInterface:
+def _bus(name: str, kind: str, signals: tuple[str, ...], *, slave: bool, parameters: Mapping[str, str]) -> BusInterface:
     ports = {f"{name}_{signal}": signal.upper() for signal in signals}
     return BusInterface(name=name, library="interface", kind=kind, slave=slave, ports=ports, parameters=parameters)

@@ -36,9 +36,7 @@ def positions(host: Host) -> dict[str, Positions]:
     roles = {name: tensor.role for name, tensor in graph.tensors.items()}
     models = {name: np.zeros(shapes[name], dtype=np.int64) for name, role in roles.items() if role == "model"}
     inputs = {
-        name: np.zeros((1, *shapes[name]), dtype=np.int64)
-        for name, role in roles.items()
-        if role in ("input", "label")
+        name: np.zeros((1, *shapes[name]), dtype=np.int64) for name, role in roles.items() if role in ("input", "label")
     }
     guards = {f"{name}{GUARD}": models[name] for name in models if graph.tensors[name].guard}
     dumped = host.dump_count * dump_words(schedule.template, schedule.mapped.model_guard)

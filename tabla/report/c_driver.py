@@ -164,7 +164,7 @@ def _unit(module: str, kind: str, layout: Positions) -> Iterator[str]:
         yield f"static const struct tabla_tensor {module}_{kind}_tensors[] = {{"
         for name, places in tensors.items():
             size, copies = places[0].size, len(places)
-            yield f'    {{{_literal(name)}, {size}u, {copies}u, {module}_{kind}_places_{names[name]}}},'
+            yield f"    {{{_literal(name)}, {size}u, {copies}u, {module}_{kind}_places_{names[name]}}},"
         yield "};"
 
 

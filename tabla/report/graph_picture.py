@@ -134,7 +134,9 @@ def _quoted(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Return a text as XML. It has no sign for a control character, in place of which the replacement character shows.
+    """Return a text as XML.
+
+    It has no sign for a control character, in place of which the replacement character shows.
     """
     return escape(re.sub(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]", "\ufffd", text))
 

@@ -107,9 +107,7 @@ class Fleet:
         assert self._models is not None
         before, size = {**self.models(), **self._rate}, self.folder.minibatch
         under_way = [
-            threads.submit(
-                _share, device, before, {n: np.asarray(a)[at : at + size] for n, a in arrays.items()}
-            )
+            threads.submit(_share, device, before, {n: np.asarray(a)[at : at + size] for n, a in arrays.items()})
             for device, at in zip(self.devices, range(first, first + self.step, size), strict=True)
         ]
         after, results = [], []

@@ -55,9 +55,7 @@ class Site(Uses):
         plain = (0, *sorted({each.shift for each in operations if not _guard(each)} - {0}))
         wide = sorted({each.shift - _guard(each) for each in operations if _guard(each)})
         known = {each.name: getattr(uses, each.name) for each in fields(Uses)}
-        return Site(
-            **known, layout=layout, regions=Regions(layout), shifts=(*plain, *wide), wide_from=len(plain)
-        )
+        return Site(**known, layout=layout, regions=Regions(layout), shifts=(*plain, *wide), wide_from=len(plain))
 
     def function_cycles(self, name: str) -> int:
         """Return the latency, in cycles, of a function of the function unit in the build's format."""

@@ -106,9 +106,7 @@ class Preparation:
                 hint=f"leave --classes out, and write -1 and 1 for '{prediction.label}' into the data",
             )
 
-    def _numbers(
-        self, name: str, array: NDArray[Any], shape: tuple[int, ...], place_of: Callable[[int], str]
-    ) -> Reals:
+    def _numbers(self, name: str, array: NDArray[Any], shape: tuple[int, ...], place_of: Callable[[int], str]) -> Reals:
         places = {known: number for number, known in enumerate(self.classes[name])}
         # A model that learnt from truth values has the classes 0 and 1.
         truth = _TRUTH if places.keys() == {"0", "1"} else {}

@@ -35,7 +35,9 @@ def comparison(what: str, predicted: int | float, simulated: int | float) -> str
 
 
 def as_predicted(*pairs: tuple[int | float, int | float]) -> bool:
-    """Return whether each simulated number of cycles is the predicted one. The simulated one is 0 if none was counted.
+    """Return whether each simulated number of cycles is the predicted one.
+
+    The simulated one is 0 if none was counted.
     """
     return all(predicted == simulated for predicted, simulated in pairs if simulated)
 

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tabla.sim.engines.cxxrtl_run import available
 
 from benchmarks.bus import cost
 from benchmarks.bus.measure import WRAPPERS, host, markdown, measured, possible
 from tabla.program.bus import BusShape
+from tabla.sim.engines.cxxrtl_run import available
 
 ROW: dict[str, Any] = {
     "wrapper": "32 bits, q5.7, 4 words a beat",

@@ -18,9 +18,7 @@ from tabla.driver import build
 needs_compiler = pytest.mark.skipif(shutil.which("gcc") is None, reason="there is no gcc")
 ROOT = Path(__file__).resolve().parents[2]
 README, PAGE = ROOT / "README.md", ROOT / "docs" / "fpga.md"
-BESIDE = re.compile(
-    r"^\| ([\w -]+) \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \| (\d+) cycles, ([\d.]+) µs \|$", re.MULTILINE
-)
+BESIDE = re.compile(r"^\| ([\w -]+) \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \| (\d+) cycles, ([\d.]+) µs \|$", re.MULTILINE)
 
 
 def test_the_problems_are_those_of_the_table_of_the_array() -> None:

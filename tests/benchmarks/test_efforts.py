@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tabla.examples.catalogue import EXAMPLES
-
 from benchmarks.efforts import LEAST_EFFORT_SECONDS, bench_efforts
 from tabla.driver import build
+from tabla.examples.catalogue import EXAMPLES
 from tabla.options import Options
 
 

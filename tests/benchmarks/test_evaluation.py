@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from tabla.examples.catalogue import EXAMPLES
 
 from benchmarks.evaluation import Row, best, measured
 from tabla.driver import build
+from tabla.examples.catalogue import EXAMPLES
 from tabla.options import Options
 
 

@@ -7,14 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tabla.templates.overlays import overlay_rooms
-from tabla.templates.targets import target
-from tabla.templates.template import presets
 
 from benchmarks.fpga import SIZES
 from benchmarks.overlays import features, whole
 from tabla.program.overlay import overlay_of
 from tabla.synth.yosys import Netlist
+from tabla.templates.overlays import overlay_rooms
+from tabla.templates.targets import target
+from tabla.templates.template import presets
 
 ROOT = Path(__file__).resolve().parents[2]
 ROW = features.Row(part="lane", times=16, feature="extremes", full=500, without=300)

@@ -29,10 +29,10 @@ from itertools import product
 from typing import Literal
 
 from ortools.sat.python import cp_model
-from tabla.templates.template import Template, functions, timing
 
 from tabla.ir.format import Format
 from tabla.ir.graph import Function, Graph, Index, Linear, Read, Statement, Term
+from tabla.templates.template import Template, functions, timing
 
 Way = tuple[Literal["root", "lane", "tree"], str]
 Element = tuple[str, tuple[int, ...]]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tabla.templates.template import Template, template_for, timing
 
 import tabla
 from benchmarks.kernels.problems import kernels
@@ -16,6 +15,7 @@ from tabla.mapping.judge import Figures
 from tabla.mapping.mapping import Mapping
 from tabla.mapping.stage import map_graph
 from tabla.schedule.build import judge_of
+from tabla.templates.template import Template, template_for, timing
 from tests.bound.test_choices import BODIES, program
 from tests.lang.tabla.random_programs import programs
 from tests.schedule.agreement import Q6_10, shaped_graph

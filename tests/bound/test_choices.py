@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tabla.templates.template import template_for, timing
 
 from benchmarks.learning.problems import Problem
 from tabla import bound
@@ -26,6 +25,7 @@ from tabla.driver import build
 from tabla.ir.graph import Graph
 from tabla.ir.operations import zero_or_one
 from tabla.schedule.schedule import Schedule
+from tabla.templates.template import template_for, timing
 from tests.bound.longest import longest as longest_circuit
 from tests.draws import draws
 from tests.schedule.agreement import Q6_10, shaped_graph

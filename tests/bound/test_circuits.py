@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tabla.templates.template import template_for, timing
 
 from tabla import bound
 from tabla.backend import schedule_graph
 from tabla.ir.graph import Graph
+from tabla.templates.template import template_for, timing
 from tests.schedule.agreement import Q6_10, shaped_graph
 
 NEURON = """

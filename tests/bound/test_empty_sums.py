@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tabla.templates.template import template_for
 
 from tabla import bound
 from tabla.backend import schedule_graph
 from tabla.ir.graph import Affine, Graph, Linear, Term
+from tabla.templates.template import template_for
 from tests.ir.examples import Builder, at, product
 from tests.schedule.agreement import Q6_10, agree_on
 

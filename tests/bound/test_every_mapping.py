@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tabla.templates.template import Template, template_for
 
 from tabla import bound
 from tabla.backend import legal_graph
@@ -15,6 +14,7 @@ from tabla.mapping.mapping import Mapping
 from tabla.mapping.search import Search
 from tabla.mapping.stage import map_graph
 from tabla.schedule.build import judge_of
+from tabla.templates.template import Template, template_for
 from tests.bound.cases import case
 from tests.bound.test_choices import BODIES, program
 from tests.draws import draws

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from tabla.templates.template import template_for
-
 from tabla.backend import schedule_graph
 from tabla.bound import full, quick
 from tabla.ir.format import Format
@@ -12,6 +10,7 @@ from tabla.lang.tc.bind import bind_sizes
 from tabla.lower.tc import lower
 from tabla.passes.pipeline import run_passes
 from tabla.source import Source
+from tabla.templates.template import template_for
 
 Q6_10 = Format(integer=6, fraction=10)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tabla.templates.template import template_for, timing
 
 from benchmarks.learning.problems import Problem
 from tabla.backend import schedule_graph
@@ -24,6 +23,7 @@ from tabla.bound.windows import Work, longest
 from tabla.driver import build
 from tabla.ir.graph import Graph
 from tabla.ir.operations import zero_or_one
+from tabla.templates.template import template_for, timing
 from tests.bound.longest import longest as longest_circuit
 from tests.schedule.agreement import Q6_10, shaped_graph
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from tabla.templates.template import template_for, timing
-
 from tabla.bound.dependents import dependent
 from tabla.bound.distances import Distances
 from tabla.bound.latencies import Latencies
+from tabla.templates.template import template_for, timing
 from tests.schedule.agreement import Q6_10, shaped_graph
 
 TEXT = """

@@ -8,11 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import pytest
-from tabla.templates.template import Template, template_for
 
 from tabla import bound
 from tabla.backend import schedule_graph
 from tabla.ir.graph import Graph
+from tabla.templates.template import Template, template_for
 from tests.bound.cases import FOUND, case
 from tests.schedule.agreement import Q6_10, shaped_graph
 

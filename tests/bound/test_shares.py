@@ -7,7 +7,6 @@ from itertools import product
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tabla.templates.template import template_for
 
 from tabla.backend import schedule_graph
 from tabla.bound import full, quick
@@ -15,6 +14,7 @@ from tabla.bound.shares import issue_cycles
 from tabla.ir.graph import Graph
 from tabla.ir.operations import zero_or_one
 from tabla.ir.work import multiplies
+from tabla.templates.template import template_for
 from tests.draws import draws
 from tests.schedule.agreement import Q6_10, shaped_graph
 

@@ -6,13 +6,13 @@ from dataclasses import replace
 from inspect import signature
 
 import pytest
-from tabla.templates.template import Template, template_for
 
 from tabla import bound
 from tabla.bound import stream
 from tabla.driver import Build, build
 from tabla.ir.graph import Graph
 from tabla.options import Options
+from tabla.templates.template import Template, template_for
 from tests.schedule.agreement import Q6_10, shaped_graph
 
 QUADRATIC = "def f(float(N,N) A, float(N) x) -> (o) { t(i) +=! A(i,j)*x(j)  o +=! t(i)*x(i) }"

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tabla.examples.catalogue import EXAMPLES
 
 from tabla.compiled import machine, plans
 from tabla.compiled.machine import machine_code
 from tabla.compiled.plans import CompiledFixedPlan, CompiledFloatPlan, Evaluators
 from tabla.driver import build
+from tabla.examples.catalogue import EXAMPLES
 from tabla.ir.evaluate import FixedPlan
 from tabla.ir.evaluate_float import FloatPlan
 from tabla.ir.format import Format

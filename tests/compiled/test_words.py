@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from tabla.examples.catalogue import EXAMPLES
 
 from tabla.compiled.plans import CompiledFixedPlan, Evaluators
 from tabla.compiled.program import in_place, words_program
 from tabla.compiled.text import UnsupportedError
 from tabla.driver import build
+from tabla.examples.catalogue import EXAMPLES
 from tabla.ir.evaluate import FixedPlan
 from tabla.ir.format import Format
 from tabla.ir.functions import FUNCTIONS

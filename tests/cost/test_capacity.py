@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tabla.templates.targets import target, targets
 
 import tabla
 from tabla.cost import capacity
@@ -16,6 +15,7 @@ from tabla.driver import Build, build
 from tabla.mapping.capacity import known_parts
 from tabla.options import Options
 from tabla.source import TablaError
+from tabla.templates.targets import target, targets
 
 TEXT = """mu = 0.5; model_input x[n]; model_output y; model w[n]; gradient g[n] -> w; iterator i[0:n];
 e = sum[i](w[i] * x[i]) - y; g[i] = e * x[i];

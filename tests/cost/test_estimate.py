@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tabla.hw.features import features_of
 
 from benchmarks.cost.designs import design
 from benchmarks.learning.problems import problems
@@ -17,6 +16,7 @@ from tabla.cost.blocks import Memory, function_products, pieces, table_memory
 from tabla.cost.clock import causes
 from tabla.cost.estimate import estimate, sizes, table
 from tabla.driver import build
+from tabla.hw.features import features_of
 from tabla.ir.format import Format
 from tabla.program.sizes import function_table
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tabla.templates.template import Template, template_for
 
 from tabla.backend import schedule_graph
 from tabla.ir.evaluate import FixedPlan
@@ -21,6 +20,7 @@ from tabla.program.host import Host
 from tabla.schedule.schedule import Schedule
 from tabla.simulation import open_machine
 from tabla.source import Source
+from tabla.templates.template import Template, template_for
 from tests.schedule.agreement import draw_words
 
 _NEURON = """

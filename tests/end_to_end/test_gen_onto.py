@@ -8,14 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tabla.templates.overlays import default_room
-from tabla.templates.template import presets
 
 import tabla
 from tabla.cli import main
 from tabla.program.overlay import overlay_of
 from tabla.program.overlay_file import overlay_record
 from tabla.runtime import connect
+from tabla.templates.overlays import default_room
+from tabla.templates.template import presets
 
 EXAMPLES = Path(tabla.__file__).resolve().parent.parent / "examples"
 

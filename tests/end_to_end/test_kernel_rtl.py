@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from tabla.templates.template import template_for
 
 from tabla.ir.format import Format
 from tabla.ir.graph import ExtremeOp
@@ -12,6 +11,7 @@ from tabla.mapping.search import Search
 from tabla.passes.legalise.materialise import materialise
 from tabla.schedule.build import schedule_mapping
 from tabla.schedule.check import check
+from tabla.templates.template import template_for
 from tests.end_to_end.algorithms import hold_against_evaluation, hold_schedule, need
 from tests.schedule.kernels import padded
 from tests.strands.scans import Shape, scan_graph

@@ -11,10 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tabla.sim.engines.cxxrtl_run import available
-from tabla.sim.engines.port_machine import PortMachine
-from tabla.templates.overlays import FEATURES, default_room, overlay_rooms
-from tabla.templates.template import presets
 
 import tabla
 from tabla.driver import Build
@@ -27,7 +23,11 @@ from tabla.program.overlay_file import overlay_record
 from tabla.program.overlay_words import Status, program_words
 from tabla.report.overlay import overlay_files
 from tabla.runs import expected_run, hold_agreement, inputs_of, sample_words, steps_of, words_of
+from tabla.sim.engines.cxxrtl_run import available
+from tabla.sim.engines.port_machine import PortMachine
 from tabla.simulation import Session, overlay_machine
+from tabla.templates.overlays import FEATURES, default_room, overlay_rooms
+from tabla.templates.template import presets
 from tests.small_overlay import ROOM
 
 EXAMPLES = Path(tabla.__file__).resolve().parent.parent / "examples"

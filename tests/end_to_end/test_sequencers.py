@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tabla.templates.template import Template, template_for
 
+from tabla.templates.template import Template, template_for
 from tests.end_to_end.algorithms import PROGRAMS, Q6_10, graph_of, hold_against_evaluation, hold_schedule, need
 from tests.schedule.bank import bank
 from tests.schedule.test_sequencers import side_by_side

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tabla.sim.machine import RunResult, Stalls
-from tabla.templates.template import template_for
 
 from tabla.backend import schedule_graph
 from tabla.bound import quick
@@ -20,9 +18,11 @@ from tabla.program.encode import encode
 from tabla.program.host import Host
 from tabla.schedule.check import check
 from tabla.schedule.schedule import Schedule
+from tabla.sim.machine import RunResult, Stalls
 from tabla.simulation import open_machine
 from tabla.source import Source
 from tabla.strands.regions import ScheduleFault
+from tabla.templates.template import template_for
 from tests.end_to_end.algorithms import hold_schedule, need
 from tests.schedule.agreement import FREE_ROOTS, agree_on, draw_words
 

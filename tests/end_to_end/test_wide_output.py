@@ -6,20 +6,20 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tabla.hw.accelerator import WideAccelerator
-from tabla.hw.border_queue import BeatQueue
-from tabla.sim.machine import RunResult, Stalls
-from tabla.templates.template import timing
 
 import tabla
 from tabla.bound import full, quick
 from tabla.driver import Build
+from tabla.hw.accelerator import WideAccelerator
+from tabla.hw.border_queue import BeatQueue
 from tabla.program.host import Host
 from tabla.report.manifest import manifest
 from tabla.schedule.check import check
+from tabla.sim.machine import RunResult, Stalls
 from tabla.simulation import open_machine
 from tabla.source import Source
 from tabla.strands.regions import ScheduleFault
+from tabla.templates.template import timing
 from tests.end_to_end.algorithms import need
 from tests.schedule.agreement import Q6_10, agree_on, draw_words
 

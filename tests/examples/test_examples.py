@@ -13,10 +13,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tabla.examples.catalogue import EXAMPLES, Example, held_out_ratings, ratings
 
 import tabla
 from tabla.cli import main
+from tabla.examples.catalogue import EXAMPLES, Example, held_out_ratings, ratings
 from tabla.training.split import split_of
 
 pytest.importorskip("sklearn", reason="the data sets come with scikit-learn")

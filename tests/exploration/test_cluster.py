@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tabla.templates.targets import target
 
 from tabla.cluster import identity
 from tabla.exploration.candidate import Part
@@ -31,6 +30,7 @@ from tabla.lang.onnx import external_files
 from tabla.options import Options
 from tabla.processes import running
 from tabla.source import TablaError
+from tabla.templates.targets import target
 from tests.logistic_program import LOGISTIC
 
 pytest.importorskip("distributed")

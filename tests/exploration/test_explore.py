@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tabla.templates.targets import target
 
 import tabla
 from tabla.cli import main
@@ -25,6 +24,7 @@ from tabla.exploration.run import explore_space
 from tabla.exploration.space import Point, Space, Task
 from tabla.options import Options
 from tabla.source import TablaError
+from tabla.templates.targets import target
 from tests.logistic_program import LOGISTIC
 
 Run = Callable[..., Any]

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tabla.templates.targets import target
 
 from tabla.exploration.page import explore_page
 from tabla.exploration.result import Candidate, Exploration, Part
 from tabla.exploration.space import Point
+from tabla.templates.targets import target
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome") or ""
 FLAGS = "--headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking --disable-sync"

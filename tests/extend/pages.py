@@ -20,3 +20,8 @@ def snippets(page: str) -> list[str]:
     """The Python of a page that is no file, in order."""
     found = FENCE.findall((PAGES / page).read_text(encoding="utf-8"))
     return [body for kind, name, body in found if kind == "python" and not name]
+
+
+def shown(path: Path) -> str:
+    """Return the path of a file of the checkout as pages write it, for example ``hw/lane.py``: through the links."""
+    return re.sub(r"^tabla/(?=(hw|sim|templates|examples)/)", "", path.as_posix())

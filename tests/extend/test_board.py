@@ -6,10 +6,10 @@ import re
 from pathlib import Path
 
 import pytest
-from tabla.templates.targets import board, boards, target
 
 from tabla.cli import main
 from tabla.source import TablaError
+from tabla.templates.targets import board, boards, target
 from tests.extend.pages import PAGES, snippets, write_files
 
 

@@ -9,11 +9,11 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from tabla.sim.machine import Machine
 
 import tabla
 from tabla import simulation
 from tabla.program.image import Image
+from tabla.sim.machine import Machine
 from tabla.simulation import checked_engine, open_machine, register_engine
 from tests.extend.pages import snippets, write_files
 

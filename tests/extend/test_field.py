@@ -9,15 +9,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tabla.sim.engines.amaranth_run import AmaranthMachine
-from tabla.sim.model.cycle_model import CycleModel
-from tabla.sim.model.microcode import decode_operation
-from tabla.templates import instructions, records
 
 import tabla
 from tabla.program.decode import disassemble
 from tabla.program.host import Host
 from tabla.program.layout import operation_layout
+from tabla.sim.engines.amaranth_run import AmaranthMachine
+from tabla.sim.model.cycle_model import CycleModel
+from tabla.sim.model.microcode import decode_operation
+from tabla.templates import instructions, records
+from tests.extend.pages import shown
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = """n = 4;
@@ -69,9 +70,8 @@ def naming(field: str) -> set[str]:
     """The files of the product that name a field of an operation: as a string, or as a field of a record."""
     pattern = re.compile(rf'"{field}"|\bbits?(?:<\d+>)? {field};')
     return {
-        path.relative_to(ROOT).as_posix()
-        for top in ("tabla", "hw", "sim", "templates")
-        for path in sorted((ROOT / top).rglob("*"))
+        shown(path.relative_to(ROOT))
+        for path in sorted((ROOT / "tabla").rglob("*"))
         if path.suffix in (".py", ".td") and pattern.search(path.read_text(encoding="utf-8"))
     }
 

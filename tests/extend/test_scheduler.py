@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tabla.templates.template import template_for
 
 import tabla
 from tabla.backend import schedule_graph
@@ -17,6 +16,7 @@ from tabla.mapping.effort import EFFORTS
 from tabla.schedule.check import ScheduleFault
 from tabla.schedule.placed import Placed, Scheduler
 from tabla.strands.tasks import MemoryKey, Task
+from tabla.templates.template import template_for
 from tests.extend.pages import snippets, write_files
 from tests.lang.tabla.random_programs import programs
 from tests.schedule.agreement import Q6_10, agree_on, shaped_graph

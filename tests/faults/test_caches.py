@@ -14,13 +14,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tabla.sim.engines import cxxrtl_run
-from tabla.sim.engines.cxxrtl_source import Source
 
 from tabla import kept
 from tabla.caches import ABANDONED
 from tabla.compiled import machine
 from tabla.processes import Outcome
+from tabla.sim.engines import cxxrtl_run
+from tabla.sim.engines.cxxrtl_source import Source
 from tests.faults.steps import CUT, Cut, Refuse, run
 from tests.faults.test_every_step import ALL
 

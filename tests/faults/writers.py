@@ -16,19 +16,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tabla.examples import catalogue
-from tabla.examples.catalogue import Example
-from tabla.templates.targets import KINDS, board, target
 
 from tabla import artifacts
 from tabla.cli import main
 from tabla.commands import formats, overlay
 from tabla.driver import Build
+from tabla.examples import catalogue
+from tabla.examples.catalogue import Example
 from tabla.exploration import local
 from tabla.program.overlay import Overlay
 from tabla.program.overlay_file import NAME
 from tabla.report.overlay import overlay_manifest
 from tabla.synth.board import Bitstream
+from tabla.templates.targets import KINDS, board, target
 from tests.linear_program import linear_text
 from tests.small_overlay import write_images
 

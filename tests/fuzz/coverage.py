@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 
-from tabla.templates.instructions import LANE_KINDS, ROOT_KINDS, operation_format
-
 from tabla.ir.graph import Compare, Extreme, Function, Linear, Product
 from tabla.mapping.changes import kinds
 from tabla.passes.pipeline import PIPELINE, SHAPING
 from tabla.schedule.schedule import Schedule
 from tabla.strands.strand import Strand
+from tabla.templates.instructions import LANE_KINDS, ROOT_KINDS, operation_format
 from tests.fuzz.drawing import FORMATS, NOTATIONS, Drawn
 from tests.fuzz.overlays import OVERLAYS
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from hypothesis import assume
 from hypothesis import strategies as st
-from tabla.templates.template import Template, template_for
 
 from tabla.ir.format import Format
 from tabla.ir.graph import Graph
@@ -20,6 +19,7 @@ from tabla.mapping.changes import kinds
 from tabla.passes.minibatch import minibatched
 from tabla.passes.pipeline import PIPELINE, SHAPING, Pass, run_passes
 from tabla.source import Source, TablaError
+from tabla.templates.template import Template, template_for
 from tests.fuzz.learners import learners
 from tests.fuzz.networks import networks
 from tests.fuzz.overlays import OVERLAYS

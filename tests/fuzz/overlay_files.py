@@ -11,8 +11,6 @@ from functools import cache
 from pathlib import Path
 from random import Random
 
-from tabla.templates.targets import target
-
 from tabla.exploration.candidate import Part
 from tabla.exploration.question import Question, Record, answer
 from tabla.exploration.records import NAME
@@ -22,6 +20,7 @@ from tabla.options import Options
 from tabla.program.overlay_file import read_overlay
 from tabla.program.overlay_image import read_image
 from tabla.runtime.overlay_board import _folder_of
+from tabla.templates.targets import target
 from tests.fuzz.files import changed_json, jsons
 from tests.fuzz.mutations import mutated_bytes
 from tests.linear_program import linear_text

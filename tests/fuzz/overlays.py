@@ -9,17 +9,17 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from tabla.sim.engines.port_machine import PortMachine
-from tabla.sim.machine import BeatRows, Counters, Machine, RunResult, Stalls
-from tabla.templates.overlays import default_room
-from tabla.templates.template import Template, functions, template_for
 
 from tabla.ir.format import Format
 from tabla.program.host import Host
 from tabla.program.image import Image
 from tabla.program.overlay import Overlay, overlay_of
 from tabla.schedule.schedule import Schedule
+from tabla.sim.engines.port_machine import PortMachine
+from tabla.sim.machine import BeatRows, Counters, Machine, RunResult, Stalls
 from tabla.simulation import overlay_machine
+from tabla.templates.overlays import default_room
+from tabla.templates.template import Template, functions, template_for
 
 
 @dataclass(frozen=True, kw_only=True)

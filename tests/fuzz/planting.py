@@ -52,7 +52,9 @@ class Copy:
         """Copy the checkout into a new folder."""
         for name in _COPIED:
             source, target = ROOT / name, folder / name
-            if source.is_dir():
+            if source.is_symlink():  # a link into the copy of tabla/, not a second copy
+                target.symlink_to(source.readlink())
+            elif source.is_dir():
                 shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__", "results"))
             else:
                 shutil.copy2(source, target)

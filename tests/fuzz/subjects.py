@@ -121,7 +121,7 @@ def _stored(name: str, file: str) -> Subject:
 
 _PREPROCESSED = (
     "$element_ty = f32\n$chunk_size = 64\n%x = subview %X[0:$chunk_size] : memref<$element_ty x $chunk_size>\n",
-    "$n ?= 3\n$k = !calc($n 2 * 1 +)\n$a = [1, true, \"s\", [$k]]\n{ $d = {k = 1, m = {n = $a}} $d }\nm = $k;\n",
+    '$n ?= 3\n$k = !calc($n 2 * 1 +)\n$a = [1, true, "s", [$k]]\n{ $d = {k = 1, m = {n = $a}} $d }\nm = $k;\n',
     "$s = strided<1, $n> $m = memref<f32 x $n x ?, $s> $g = group<$m x 4>\n$g $h = 0x1.8p3 $i = -inf $h $i",
     "$c = coopmatrix<f32 x 8 x 8, matrix_a>\n$c // $x\n/* { */ $v = -9223372036854775808\n$v;",
 )

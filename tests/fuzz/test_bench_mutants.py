@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from tabla.sim.engines.cocotb_run import available
 
+from tabla.sim.engines.cocotb_run import available
 from tests.fuzz.bench_mutants import network, run_bench, verdicts, verilog_of
 from tests.fuzz.verilog_mutants import mutants
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tabla.sim.engines.cocotb_run import available
 
 import tabla
+from tabla.sim.engines.cocotb_run import available
 from tabla.source import Label, Source, Span, TablaError
 from tabla.training.arrays import stack_samples
 from tests.fuzz.files import SHAPES

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tabla.sim.engines.port_machine import PortMachine
-from tabla.sim.machine import Counters, RunResult
-from tabla.sim.model.cycle_model import CycleModel
-from tabla.templates.template import template_for
 
 from tabla.backend import schedule_graph
 from tabla.program.encode import encode
 from tabla.program.host import Host
+from tabla.sim.engines.port_machine import PortMachine
+from tabla.sim.machine import Counters, RunResult
+from tabla.sim.model.cycle_model import CycleModel
+from tabla.templates.template import template_for
 from tests.compiled.interpreted import without_compiler
 from tests.end_to_end.algorithms import PROGRAMS, Q6_10, graph_of
 from tests.fuzz import programs

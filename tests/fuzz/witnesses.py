@@ -8,9 +8,6 @@ from typing import Any
 
 import numpy as np
 from hypothesis import assume
-from tabla.sim.compare import Stimulus, compare
-from tabla.sim.machine import Machine
-from tabla.sim.model.cycle_model import CycleModel
 
 from tabla.backend import schedule_graph
 from tabla.compiled.plans import CompiledFixedPlan
@@ -25,6 +22,9 @@ from tabla.program.image import Image
 from tabla.schedule.build import refuse_too_deep, schedule_mapping
 from tabla.schedule.check import check
 from tabla.schedule.schedule import Schedule
+from tabla.sim.compare import Stimulus, compare
+from tabla.sim.machine import Machine
+from tabla.sim.model.cycle_model import CycleModel
 from tabla.simulation import open_machine
 from tabla.source import TablaError
 from tests.fuzz.drawing import Drawn

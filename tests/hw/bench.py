@@ -6,6 +6,7 @@ from typing import Any
 from amaranth.hdl import Module, Signal
 from amaranth.lib import wiring
 from amaranth.sim import Simulator
+
 from tabla.hw.features import UnitFeatures
 from tabla.templates.instructions import operation_format
 

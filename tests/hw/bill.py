@@ -14,6 +14,7 @@ from typing import Any
 from amaranth.hdl import Fragment, Value, _nir
 from amaranth.hdl._ir import PortDirection, build_netlist
 from amaranth.lib import wiring
+
 from tabla.hw.sharing import Emission
 
 _PRICED = {

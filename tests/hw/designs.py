@@ -22,23 +22,23 @@ for _folder in (_HERE, _HERE.parent / "sim", _HERE.parents[1]):
 from hand_assembler import parameters  # noqa: E402
 from hand_images import function_program, linear  # noqa: E402
 from random_images import random_case  # noqa: E402
+from test_function_pipelines import tables  # noqa: E402
+
+import tabla  # noqa: E402
+from tabla.backend import schedule_graph  # noqa: E402
 from tabla.hw.board.top import BoardTop  # noqa: E402
 from tabla.hw.bus.axi import AxiWrapper  # noqa: E402
 from tabla.hw.emit import Netlist, _rtlil, _verilog, hardware_of  # noqa: E402
 from tabla.hw.netlist import modules_of  # noqa: E402
 from tabla.hw.overlay.axi import OverlayWrapper  # noqa: E402
 from tabla.hw.sharing import Emission  # noqa: E402
-from tabla.templates.pll import settings_of  # noqa: E402
-from tabla.templates.targets import board, target  # noqa: E402
-from tabla.templates.template import presets, template_for  # noqa: E402
-from test_function_pipelines import tables  # noqa: E402
-
-import tabla  # noqa: E402
-from tabla.backend import schedule_graph  # noqa: E402
 from tabla.program.bus import BusShape  # noqa: E402
 from tabla.program.encode import encode  # noqa: E402
 from tabla.program.image import Image  # noqa: E402
 from tabla.program.overlay import Overlay, OverlayBus, overlay_of  # noqa: E402
+from tabla.templates.pll import settings_of  # noqa: E402
+from tabla.templates.targets import board, target  # noqa: E402
+from tabla.templates.template import presets, template_for  # noqa: E402
 from tests.end_to_end.test_several_roots_port import softmax  # noqa: E402
 from tests.schedule.agreement import MANY_ROOTS, Q6_10  # noqa: E402
 from tests.small_overlay import ROOM  # noqa: E402

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from hand_assembler import Nest, assemble, lane, lane_write, op, operation_word, parameters, root, root_write, stream
 from hand_images import Case, function_program, linear
+from test_function_pipelines import tables
+
 from tabla.hw.accelerator import Accelerator
 from tabla.hw.control import MacControl
 from tabla.hw.group import Group
@@ -18,7 +20,6 @@ from tabla.sim.engines.amaranth_run import AmaranthMachine
 from tabla.sim.machine import RunResult, Stalls
 from tabla.sim.model.cycle_model import CycleModel
 from tabla.templates.template import timing
-from test_function_pipelines import tables
 
 
 def test_latencies_are_those_of_the_records() -> None:

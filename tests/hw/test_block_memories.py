@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tabla.hw.block_memories import lane_blocks, microcode_has_blocks, roots_have_blocks
 
 from tabla.driver import build
+from tabla.hw.block_memories import lane_blocks, microcode_has_blocks, roots_have_blocks
 from tabla.options import Options
 from tabla.program.image import Parameters
 

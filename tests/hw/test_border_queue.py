@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from amaranth.sim import Simulator
+
 from tabla.hw.border_queue import BeatQueue, BorderQueue
 from tabla.templates.template import timing
 

@@ -8,11 +8,11 @@ from amaranth.sim import Simulator
 from hand_assembler import assemble, parameters
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from tabla.hw.controller import DUMP, LOAD, RUN, Controller
 from tabla.hw.timing import Timing
-from tabla.templates.template import timing
-
 from tabla.program.image import Entry, Image, StreamEntry
+from tabla.templates.template import timing
 
 READY, FRONT = timing().ready, timing().front
 CREDIT = 2

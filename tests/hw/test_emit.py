@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from hand_assembler import parameters
 from hand_images import function_program, linear
-from tabla.hw.emit import verilog
-from tabla.sim.engines.cocotb_run import CocotbMachine, available
-from tabla.sim.model.cycle_model import CycleModel
 from test_function_pipelines import tables
 
+from tabla.hw.emit import verilog
 from tabla.program.image import Image
+from tabla.sim.engines.cocotb_run import CocotbMachine, available
+from tabla.sim.model.cycle_model import CycleModel
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hand_assembler import Nest, Op, assemble, parameters, root
 from hand_images import linear
+
 from tabla.hw.features import features_of
 
 

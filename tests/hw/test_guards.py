@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from amaranth.hdl import Module, Signal
 from amaranth.sim import Simulator
+
 from tabla.hw.pipeline import reaches
 
 

@@ -11,15 +11,15 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from bench import corners, every_feature, played
 from hand_assembler import parameters
+
 from tabla.hw.control import MacControl, limit_words
 from tabla.hw.instruction import instruction_width
 from tabla.hw.mac import Mac
 from tabla.hw.pipeline import delayed, selected
 from tabla.hw.rounder import POSTS, Rounder
+from tabla.program.image import Parameters
 from tabla.templates.instructions import operation_format
 from tabla.templates.template import timing
-
-from tabla.program.image import Parameters
 
 FORMATS = [(8, 6), (16, 10), (32, 16)]
 

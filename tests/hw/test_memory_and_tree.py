@@ -6,6 +6,7 @@ import pytest
 from bench import played
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from tabla.hw.countdown import Countdown
 from tabla.hw.counters import EventCounter
 from tabla.hw.memory import WordMemory

@@ -7,6 +7,7 @@ import pytest
 from amaranth.hdl import ClockDomain, Module
 from amaranth.sim import Simulator
 from hand_images import linear
+
 from tabla.hw.accelerator import Accelerator
 from tabla.hw.reset import reset_cycles
 from tabla.sim.engines.host_loop import Host, Outputs, Request

@@ -16,18 +16,18 @@ from amaranth.lib import wiring
 from hand_assembler import parameters
 from hand_images import Case, function_program, linear
 from random_images import random_case
-from tabla.hw.accelerator import Accelerator
-from tabla.hw.board.link import HostLink
-from tabla.hw.emit import verilog
-from tabla.hw.reset import reset_cycles
-from tabla.sim.compare import Stimulus, difference, play
-from tabla.sim.engines.cocotb_run import CocotbMachine, available
-from tabla.sim.model.cycle_model import CycleModel
 from test_function_pipelines import tables
 
 import tabla
 from tabla.artifacts import artifacts
+from tabla.hw.accelerator import Accelerator
+from tabla.hw.board.link import HostLink
+from tabla.hw.emit import verilog
+from tabla.hw.reset import reset_cycles
 from tabla.program.image import Image
+from tabla.sim.compare import Stimulus, difference, play
+from tabla.sim.engines.cocotb_run import CocotbMachine, available
+from tabla.sim.model.cycle_model import CycleModel
 
 
 def longest_chain(image: Image) -> int:

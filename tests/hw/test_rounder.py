@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from bench import corners, played
+
 from tabla.hw.rounder import Rounder
 
 WIDTH, FRACTION, BITS, SHIFT = 16, 10, 37, 13

@@ -10,10 +10,10 @@ from bench import every_feature, played
 from hand_assembler import Nest, Op, operation_word, parameters, strand_word
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
 from tabla.hw.sequencer import Sequencer
 from tabla.hw.tokens import TokenDelay
 from tabla.hw.window import Window
-
 from tabla.program.image import Parameters
 from tabla.program.layout import generator_width
 

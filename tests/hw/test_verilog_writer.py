@@ -13,6 +13,7 @@ from amaranth.back import rtlil
 from amaranth.hdl import Array, Cat, Const, Instance, Module, Mux, Signal, signed
 from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In, Out
+
 from tabla.hw.emit import component_verilog
 from tabla.hw.module_text import ModuleText
 from tabla.hw.netlist import Bits, modules_of

@@ -12,8 +12,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tabla.sim.machine import Stalls
-from tabla.sim.model.cycle_model import CycleModel
 
 import tabla
 from tabla.driver import Build
@@ -23,6 +21,8 @@ from tabla.link.requests import Status
 from tabla.program.host import Host
 from tabla.program.image import Image
 from tabla.program.protocol import MAGIC, OUTPUT_WORDS, LinkShape, Request, fingerprint
+from tabla.sim.machine import Stalls
+from tabla.sim.model.cycle_model import CycleModel
 from tabla.source import TablaError
 
 INFERENCE = """m = 3; n = 40;

@@ -8,8 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tabla.sim.engines.board_run import SimulatedBoard
-from tabla.sim.engines.cxxrtl_run import available
 
 import tabla
 from tabla.link.machine import SerialMachine
@@ -20,6 +18,8 @@ from tabla.program.overlay_image import read_image
 from tabla.program.overlay_words import Status
 from tabla.program.protocol import BAUD, ProgramRequest
 from tabla.runtime import OverlayBoard, connect, connect_overlay
+from tabla.sim.engines.board_run import SimulatedBoard
+from tabla.sim.engines.cxxrtl_run import available
 from tests.small_overlay import EXAMPLES, write_images
 
 pytestmark = [

@@ -8,20 +8,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tabla.hw.board.core import BoardCore
-from tabla.sim.engines.board_run import SimulatedBoard
-from tabla.sim.engines.cxxrtl_run import available
-from tabla.sim.model.cycle_model import CycleModel
 
 import tabla
 from tabla.cli import main
 from tabla.driver import Build
+from tabla.hw.board.core import BoardCore
 from tabla.link.frames import request
 from tabla.link.machine import SerialMachine, packed
 from tabla.link.port import SerialPort
 from tabla.link.requests import Requests
 from tabla.program.host import Host
 from tabla.program.protocol import BAUD, MAGIC, LinkShape, Request, fingerprint
+from tabla.sim.engines.board_run import SimulatedBoard
+from tabla.sim.engines.cxxrtl_run import available
+from tabla.sim.model.cycle_model import CycleModel
 from tabla.source import TablaError
 
 LOGISTIC = """m = 6;
@@ -319,7 +319,8 @@ def test_the_board_has_the_link_and_one_accelerator(build: Build) -> None:
 
 @pytest.mark.slow
 def test_beats_of_several_words_cross_the_line_word_by_word(tmp_path: Path) -> None:
-    """The board counts the cycles that the model counts: its buffer takes whole beats, and only the line takes words.
+    """The board counts the cycles that the model counts: its buffer takes whole beats, and only the line
+    takes words.
     """
     file = tmp_path / "wave.tc"
     file.write_text("def wave(float(N) x, float(N) w) -> (y) { y(n) = exp(x(n) - w(n)) }\n", encoding="utf-8")

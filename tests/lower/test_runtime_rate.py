@@ -72,7 +72,7 @@ def words_in(number: Format) -> st.SearchStrategy[int]:
 def cases(draw: st.DrawFn) -> tuple[Format, float, int, list[list[int]]]:
     number = draw(st.sampled_from(FORMATS))
     least = max(-number.fraction, -3)
-    built = draw(st.floats(2.0**-6, 2.0 ** -least).filter(lambda rate: number.fraction or rate >= 0.01))
+    built = draw(st.floats(2.0**-6, 2.0**-least).filter(lambda rate: number.fraction or rate >= 0.01))
     samples = draw(st.lists(st.lists(words_in(number), min_size=4, max_size=4), min_size=1, max_size=5))
     return number, built, draw(words_in(number)), samples
 

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
-from tabla.templates.template import template_for
 
 from tabla.ir.evaluate import evaluate_fixed
 from tabla.ir.format import Format
@@ -26,6 +25,7 @@ from tabla.passes.pipeline import shaped
 from tabla.program.encode import encode
 from tabla.program.sizes import accumulator_bits
 from tabla.source import Source, TablaError
+from tabla.templates.template import template_for
 from tabla.tile import Tensor, TensorIndexes, TensorOutput
 from tests.compiled.interpreted import without_compiler
 from tests.compiled.test_words import hold

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tabla.templates.template import template_for
 
 from tabla.ir.evaluate import evaluate_fixed
 from tabla.ir.format import Format
@@ -16,6 +15,7 @@ from tabla.lang.tile.evaluate import evaluate
 from tabla.lower.tile import lower
 from tabla.passes.pipeline import shaped
 from tabla.source import TablaError
+from tabla.templates.template import template_for
 from tabla.tile import cast, round, update
 from tests.schedule.agreement import agree
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from tabla.templates.template import Template, template_for
-
 from tabla.ir.format import Format
 from tabla.ir.graph import Graph, Statement
 from tabla.ir.legal import Legal
@@ -16,6 +14,7 @@ from tabla.mapping.places import ROOT, Spot
 from tabla.mapping.scan import scan_fits
 from tabla.mapping.search import Search
 from tabla.passes.legalise.pipeline import legalise
+from tabla.templates.template import Template, template_for
 
 
 def array(pes: int, *, roots: int = 1, sequencers: int = 1) -> Template:

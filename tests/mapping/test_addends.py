@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tabla.templates.template import template_for
 
 from tabla.backend import schedule_graph
 from tabla.ir.format import Format
@@ -15,6 +14,7 @@ from tabla.mapping.addends import with_products
 from tabla.mapping.partition import cuts, partition
 from tabla.passes.legalise.pipeline import legalise
 from tabla.passes.minibatch import minibatched
+from tabla.templates.template import template_for
 from tests.schedule.agreement import MANY_ROOTS, Q6_10, agree_on, shaped_graph
 
 NEURON = """mu = {mu}; model_input x[5]; model_output y; model w[5], v[5]; gradient g[5] -> w, k[5] -> v;

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tabla.templates.template import template_for
 
 from tabla.ir.legal import Legal
 from tabla.mapping.candidates import candidates, distinct, in_own_lanes, roots_to_try, side_by_side
@@ -13,6 +12,7 @@ from tabla.mapping.changes import at_hand
 from tabla.mapping.effort import EFFORTS
 from tabla.mapping.places import ALL
 from tabla.mapping.search import Search
+from tabla.templates.template import template_for
 from tests.mapping.single import array, legal_of
 from tests.schedule.agreement import Q6_10, shaped_graph
 from tests.schedule.bank import bank

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tabla.templates.targets import targets
 
 import tabla
 from tabla.backend import schedule_graph
@@ -18,6 +17,7 @@ from tabla.lower.tc import lower
 from tabla.mapping.capacity import least_bits, refuse_without_part
 from tabla.options import Options
 from tabla.source import Source, TablaError
+from tabla.templates.targets import targets
 
 FORMAT = Format(integer=6, fraction=10)
 

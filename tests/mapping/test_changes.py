@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tabla.templates.template import Template, template_for, timing
 
 from tabla import bound
 from tabla.ir.graph import Graph
@@ -39,6 +38,7 @@ from tabla.schedule.build import schedule_mapping
 from tabla.schedule.check import check
 from tabla.schedule.schedule import Schedule
 from tabla.source import Source
+from tabla.templates.template import Template, template_for, timing
 from tests.lang.tabla.random_programs import programs
 from tests.schedule.agreement import Q6_10, agree_on, shaped_graph
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from tabla.templates.template import template_for
 
 from tabla.ir.format import Format
 from tabla.ir.graph import Graph
@@ -16,6 +15,7 @@ from tabla.mapping.places import ALL, Span
 from tabla.mapping.search import Search
 from tabla.passes.legalise.materialise import materialise
 from tabla.source import Source
+from tabla.templates.template import template_for
 from tests.schedule.bank import bank
 
 Q6_10 = Format(integer=6, fraction=10)

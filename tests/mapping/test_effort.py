@@ -7,12 +7,12 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
-from tabla.templates.template import template_for
 
 from tabla.mapping.effort import DEFAULT_EFFORT, EFFORTS, Effort, effort_of, of_calls
 from tabla.mapping.stage import map_graph
 from tabla.options import Options
 from tabla.source import TablaError
+from tabla.templates.template import template_for
 from tests.mapping.judges import Remembering, estimated
 from tests.mapping.single import legal_of
 from tests.schedule.agreement import Q6_10, shaped_graph

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tabla.templates.template import template_for
 
 from benchmarks.learning.problems import Problem
 from tabla.backend import schedule_graph
 from tabla.driver import build
 from tabla.mapping.effort import DEFAULT_EFFORT, EFFORTS, Effort
 from tabla.schedule.schedule import Schedule
+from tabla.templates.template import template_for
 from tests.schedule.agreement import Q6_10, agree, shaped_graph
 
 NETWORK = """

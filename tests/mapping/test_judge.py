@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tabla.templates.template import Template
-
 from tabla.mapping.effort import EFFORTS
 from tabla.mapping.judge import Judged, judged
 from tabla.mapping.mapping import Mapping
 from tabla.mapping.search import Search
+from tabla.templates.template import Template
 from tests.mapping.judges import Remembering, figures
 from tests.mapping.single import array, legal_of
 from tests.schedule.agreement import Q6_10, shaped_graph

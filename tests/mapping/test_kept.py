@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from tabla.templates.template import Template, template_for
 
 from tabla.ir.graph import Graph
 from tabla.mapping.effort import DEFAULT_EFFORT, EFFORTS
@@ -18,6 +17,7 @@ from tabla.passes.legalise.pipeline import legalise
 from tabla.passes.minibatch import minibatched
 from tabla.schedule.build import schedule_mapping
 from tabla.schedule.check import ScheduleFault, check
+from tabla.templates.template import Template, template_for
 from tests.schedule.agreement import Q6_10, agree_on, shaped_graph
 
 EFFORT = EFFORTS[DEFAULT_EFFORT]

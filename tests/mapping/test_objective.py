@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from tabla.examples.catalogue import EXAMPLES
-from tabla.templates.template import template_for
 
 from tabla.backend import schedule_graph
 from tabla.driver import build
+from tabla.examples.catalogue import EXAMPLES
 from tabla.mapping.effort import EFFORTS, OBJECTIVES, effort_of
 from tabla.mapping.judge import Judged
 from tabla.options import Options
+from tabla.templates.template import template_for
 from tests.mapping.judges import figures
 from tests.mapping.single import array
 from tests.mapping.test_judge import on

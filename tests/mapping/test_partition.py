@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tabla.templates.template import template_for
 
 from tabla.backend import schedule_graph
 from tabla.ir.format import Format
@@ -18,6 +17,7 @@ from tabla.lower.tc import lower as lower_kernel
 from tabla.mapping.partition import cuts, partition
 from tabla.passes.minibatch import minibatched
 from tabla.source import Source
+from tabla.templates.template import template_for
 from tests.schedule.agreement import MANY_ROOTS, agree
 from tests.schedule.bank import bank
 

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tabla.templates.template import template_for
 
 from tabla.backend import schedule_graph
 from tabla.ir.evaluate import evaluate_fixed
@@ -27,6 +26,7 @@ from tabla.passes.pipeline import shaped
 from tabla.program.host import Host
 from tabla.program.positions import positions
 from tabla.source import Source
+from tabla.templates.template import template_for
 from tabla.tile import TensorIndexes, TensorOutput, descend, max
 from tests.schedule.agreement import MANY_ROOTS, Q6_10, agree
 

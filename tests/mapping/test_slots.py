@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tabla.templates.template import timing
 
 from tabla.ir.graph import Compare, Extreme, Function, Linear, Operation
 from tabla.mapping.fit import Fit
 from tabla.mapping.slots import issue_slots, lane_slots
 from tabla.schedule.build import schedule_mapping
+from tabla.templates.template import timing
 from tests.ir.examples import Builder, at, product, word
 from tests.mapping.single import array, legal_of, one_in_its_way
 from tests.schedule.agreement import Q6_10, shaped_graph

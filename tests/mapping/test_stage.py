@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from tabla.templates.template import template_for
 
 from tabla.mapping.effort import EFFORTS, Effort
 from tabla.mapping.mapping import Mapping
 from tabla.mapping.stage import map_graph
 from tabla.source import TablaError
+from tabla.templates.template import template_for
 from tests.mapping.judges import Remembering, estimated
 from tests.mapping.single import legal_of
 from tests.schedule.agreement import Q6_10, shaped_graph

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tabla.templates.template import template_for
-
 from tabla.backend import legal_graph
 from tabla.ir.format import Format
 from tabla.mapping.candidates import candidates
@@ -13,6 +11,7 @@ from tabla.mapping.effort import DEFAULT_EFFORT, EFFORTS
 from tabla.mapping.judge import Figures, Judged
 from tabla.mapping.mapping import Mapping
 from tabla.mapping.starts import Start, chosen
+from tabla.templates.template import template_for
 from tests.schedule.agreement import Q6_10, shaped_graph
 
 EFFORT = EFFORTS[DEFAULT_EFFORT]

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tabla.templates.template import template_for
 
 from tabla.backend import schedule_graph
 from tabla.ir.evaluate import evaluate_fixed
@@ -21,6 +20,7 @@ from tabla.mapping.effort import EFFORTS
 from tabla.passes.drop_unit_indices import drop_unit_indices
 from tabla.passes.pipeline import shaped
 from tabla.source import Source
+from tabla.templates.template import template_for
 from tests.schedule.agreement import agree
 
 Q6_10 = Format(integer=6, fraction=10)
@@ -116,7 +116,8 @@ def test_a_constraint_of_a_sum_does_not_become_one_of_the_output(constraint: Aff
 
 
 def test_a_row_goes_on_over_the_bus_as_a_vector_does() -> None:
-    """Three layers on a single row take the cycles that they take on a vector: words go to the lanes as they are made.
+    """Three layers on a single row take the cycles that they take on a vector: words go to the lanes as they
+    are made.
     """
     rows = """def f(float(N, I) x, float(H, I) v, float(O, H) w) -> (y) {
       a(n, j) +=! v(j, i) * x(n, i) h(n, j) = tanh(a(n, j)) y(n, o) +=! w(o, j) * h(n, j) }"""

@@ -6,7 +6,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-from tabla.templates.template import template_for
 
 from tabla.ir.format import Format
 from tabla.ir.graph import Compare, Graph, Linear
@@ -15,6 +14,7 @@ from tabla.lang.tabla import parse
 from tabla.lower.tabla import lower
 from tabla.passes.pipeline import run_passes, shaped
 from tabla.source import Source
+from tabla.templates.template import template_for
 from tests.ir.runs import run_fixed
 from tests.schedule.agreement import agree
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from tabla.templates.template import template_for
 
 from tabla.backend import schedule_graph
 from tabla.ir.format import Format
@@ -20,6 +19,7 @@ from tabla.program.operands import ordered_operands
 from tabla.schedule.schedule import Schedule
 from tabla.source import Source
 from tabla.strands.strand import Address, Strand
+from tabla.templates.template import template_for
 from tests.draws import draws
 
 Q6_10 = Format(integer=6, fraction=10)

@@ -12,8 +12,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tabla.templates.overlays import FEATURES, MOST_PLACES, ROOM_NUMBERS, OverlayRoom, default_room
-from tabla.templates.template import presets
 
 import tabla
 from tabla.driver import Build
@@ -35,6 +33,8 @@ from tabla.program.overlay import (
 from tabla.program.overlay_image import image_file, read_image
 from tabla.program.overlay_words import about_overlay, checksum, program_words
 from tabla.program.timing import timing_numbers
+from tabla.templates.overlays import FEATURES, MOST_PLACES, ROOM_NUMBERS, OverlayRoom, default_room
+from tabla.templates.template import presets
 
 EXAMPLES = Path(tabla.__file__).resolve().parent.parent / "examples"
 ARRAY = replace(presets()["Pe2"], sequencers=1, roots=1, stream_words=1)

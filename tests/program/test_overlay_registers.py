@@ -5,9 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tabla.templates.bus import registers
-from tabla.templates.overlays import default_room
-from tabla.templates.template import presets
 
 import tabla
 from tabla.program.bus import BusShape
@@ -16,6 +13,9 @@ from tabla.program.overlay_file import overlay_from, overlay_record
 from tabla.program.overlay_registers import overlay_registers
 from tabla.program.overlay_words import about_overlay
 from tabla.report.registers import register_entries, register_header, register_page, register_systemrdl
+from tabla.templates.bus import registers
+from tabla.templates.overlays import default_room
+from tabla.templates.template import presets
 
 
 def overlay(bits: int = 32, step_words: int = 64) -> Overlay:

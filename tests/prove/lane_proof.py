@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from amaranth.hdl import Const, Mux, Signal, signed
+
 from tabla.hw.control import EXTREME_WIRES, MAC_WIRES, WIDE_WIRES, MacControl, output_of
 from tabla.hw.features import UnitFeatures
 from tabla.hw.instruction import instruction_fields, instruction_width
@@ -20,7 +21,6 @@ from tabla.hw.pipeline import above, padded
 from tabla.hw.rounder import POSTS
 from tabla.templates.instructions import operation_format
 from tabla.templates.stages import wanted
-
 from tests.hw.bench import every_feature
 from tests.prove.bench import Bench, Opened
 from tests.prove.planted import exchanged

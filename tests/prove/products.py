@@ -8,6 +8,7 @@ from amaranth.asserts import AnyConst, AnySeq
 from amaranth.hdl import Elaboratable, Module, Mux, Signal, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
+
 from tabla.hw.memory import memory_members
 from tabla.hw.pipeline import bits_for
 

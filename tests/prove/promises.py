@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from amaranth.hdl import Const, Mux, Signal
-from tabla.hw.bus.groups import GroupReader
 
+from tabla.hw.bus.groups import GroupReader
 from tests.prove.bench import Bench
 
 BEATS_QUIET, GROUPS_QUIET = 2, 3

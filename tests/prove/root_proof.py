@@ -11,6 +11,7 @@ from typing import Any
 
 from amaranth.hdl import Cat, Const, Mux, Signal, signed
 from amaranth.lib import wiring
+
 from tabla.hw.control import MacControl
 from tabla.hw.features import Features
 from tabla.hw.function_unit import FunctionUnit
@@ -20,7 +21,6 @@ from tabla.hw.multiplier import Multiplier
 from tabla.hw.root import Root
 from tabla.hw.rounder import POSTS
 from tabla.templates.instructions import operation_format
-
 from tests.hw.bench import every_feature
 from tests.prove.bench import Bench, Opened
 from tests.prove.planted import exchanged

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from amaranth.hdl import Signal
-from tabla.hw.rounder import Rounder
 
+from tabla.hw.rounder import Rounder
 from tests.prove import solver
 from tests.prove.bench import Bench, Opened
 from tests.prove.planted import Mutant, planted

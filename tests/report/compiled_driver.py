@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tabla.sim.engines.cocotb_run import _environment, available, require
 
 import tabla
 from tabla.driver import Build
 from tabla.ir.evaluate import FixedPlan
 from tabla.report.c_driver import tensors_of
+from tabla.sim.engines.cocotb_run import _environment, available, require
 from tests.linear_program import linear_text
 
 HERE = Path(__file__).parent / "c_driver"
@@ -60,9 +60,7 @@ class Case:
             at += (size := int(np.prod(shape)))
             return words[at - size : at].reshape(shape)
 
-        models = [
-            {n: take(p.shape[1:]) for n, p in tensors_of(self.layout, "dump").items()} for _ in range(dumps)
-        ]
+        models = [{n: take(p.shape[1:]) for n, p in tensors_of(self.layout, "dump").items()} for _ in range(dumps)]
         results = {n: take((self.units, *p.shape[1:])) for n, p in tensors_of(self.layout, "result").items()}
         assert at == len(words)
         return models, results

@@ -12,11 +12,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tabla.examples.catalogue import EXAMPLES
-from tabla.templates.bus import registers
-from tabla.templates.template import presets
 
 import tabla
+from tabla.examples.catalogue import EXAMPLES
 from tabla.ir.format import Format
 from tabla.learning import learning_start
 from tabla.program.overlay import OverlayBus, overlay_of
@@ -27,6 +25,8 @@ from tabla.report.c_driver import driver_files, program_header, tensors_of
 from tabla.report.overlay import overlay_files
 from tabla.runs import steps_of, words_of
 from tabla.source import TablaError
+from tabla.templates.bus import registers
+from tabla.templates.template import presets
 from tests.report.compiled_driver import (
     LINEAR,
     STRICT,

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tabla.templates.template import template_for
 
 from benchmarks.learning.problems import FOLDER, NAMES, Problem
 from tabla.backend import schedule_graph
@@ -16,6 +15,7 @@ from tabla.ir.format import Format
 from tabla.options import Options
 from tabla.report.costs import Costs, costs
 from tabla.report.schedule_page import schedule_page
+from tabla.templates.template import template_for
 from tests.lang.tabla.random_programs import programs
 from tests.schedule.test_random_programs import lowered
 

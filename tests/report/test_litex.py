@@ -49,9 +49,7 @@ def test_the_registers_lie_where_nothing_else_does(origin: int | None, tmp_path:
 @needs_verilator
 @pytest.mark.slow
 @pytest.mark.parametrize(("bus_bits", "number", "origin"), [(32, "q6.10", ["0x30000000"]), (64, "q16.16", [])])
-def test_a_soc_learns_and_its_bytes_are_in_order(
-    bus_bits: int, number: str, origin: list[str], tmp_path: Path
-) -> None:
+def test_a_soc_learns_and_its_bytes_are_in_order(bus_bits: int, number: str, origin: list[str], tmp_path: Path) -> None:
     (tmp_path / "line.t").write_text(LINEAR, encoding="utf-8")
     folder, work = tmp_path / "build", tmp_path / "work"
     work.mkdir()

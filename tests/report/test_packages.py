@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tabla.sim.engines.cocotb_run import _environment, available, require
 
 import tabla
 from tabla.program.bus import BusShape
 from tabla.program.interfaces import bus_interfaces
 from tabla.report.fusesoc import core
 from tabla.report.ipxact import NAMESPACE
+from tabla.sim.engines.cocotb_run import _environment, available, require
 from tests.pages import DOCS
 from tests.report.compiled_driver import LINEAR
 
@@ -102,9 +102,7 @@ def test_each_port_of_the_verilog_has_its_attribute_and_no_clock_has_a_rate(fold
 
 
 def test_every_interface_has_the_ports_of_its_standard() -> None:
-    shape = BusShape(
-        bus_bits=32, width=16, stream_words=1, load_beats=1, run_beats=1, run_words=0, dump_count=1
-    )
+    shape = BusShape(bus_bits=32, width=16, stream_words=1, load_beats=1, run_beats=1, run_words=0, dump_count=1)
     ports = {interface.name: set(interface.ports.values()) for interface in bus_interfaces(shape)}
     assert ports["s_axis"] == ports["m_axis"] == {"TDATA", "TKEEP", "TVALID", "TREADY", "TLAST"}
     assert len(ports["s_axil"]) == 19

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tabla.sim.engines.amaranth_run import AmaranthMachine
 
 import tabla
 from tabla.ir.evaluate import FixedPlan
 from tabla.ir.words import to_words
 from tabla.program.host import Host
+from tabla.sim.engines.amaranth_run import AmaranthMachine
 
 PROGRAM = (
     "n = 3; mu = 0.5; model_input x[n]; model_output y; model w[n]; gradient g[n] -> w; iterator i[0:n];"

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from systemrdl import RDLCompiler
 from systemrdl.node import RegNode
-from tabla.templates.bus import registers
 
 from tabla.report.registers import register_entries, register_header, register_page, register_systemrdl
+from tabla.templates.bus import registers
 
 RESETS = {"FINGERPRINT": 0xFEDCBA98}
 ENTRIES = register_entries(RESETS)

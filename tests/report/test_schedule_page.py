@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tabla.templates.template import functions, template_for, timing
 
 from benchmarks.learning.problems import Problem
 from tabla.backend import schedule_graph
@@ -26,6 +25,7 @@ from tabla.report.idle import REASONS, waits
 from tabla.report.schedule_page import PageCost, schedule_page
 from tabla.report.timeline import Timeline, timeline
 from tabla.schedule.schedule import Schedule
+from tabla.templates.template import functions, template_for, timing
 from tests.lang.tabla.random_programs import programs
 from tests.report.examples import NAMES, built
 from tests.schedule.test_random_programs import lowered

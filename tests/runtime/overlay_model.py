@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from tabla.sim.model.cycle_model import CycleModel
 
 from tabla.program.image import Image
 from tabla.program.overlay import Overlay
 from tabla.program.overlay_registers import overlay_registers
 from tabla.report.registers import register_entries
+from tabla.sim.model.cycle_model import CycleModel
 from tests.runtime.wrapper_model import ABORT, BUSY, DONE, LOADED, WrapperModel
 
 TAKES, RUNS, FORM, FOREIGN, DAMAGED = 1, 2, 3, 4, 6

@@ -6,9 +6,8 @@ import struct
 import subprocess
 from collections.abc import Callable
 
-from tabla.sim.engines.cxxrtl_run import build
-
 from tabla.runtime.folder import BuildFolder
+from tabla.sim.engines.cxxrtl_run import build
 
 MOMENT = 40
 """The cycles that pass at each question about a packet."""

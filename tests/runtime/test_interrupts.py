@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tabla.sim.engines.cxxrtl_run import available
 
 from tabla.program.protocol import Request
 from tabla.runtime import DeviceFault, connect
+from tabla.sim.engines.cxxrtl_run import available
 from tests.link.test_machine import Board
 from tests.runtime.boards import board_of
 from tests.runtime.made import Made, hold

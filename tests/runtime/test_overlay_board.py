@@ -10,12 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tabla.sim.engines.cocotb_run import available
-from tabla.sim.engines.host_loop import Observation, Request
-from tabla.sim.engines.port_machine import PortMachine
-from tabla.sim.machine import Words
-from tabla.sim.model.cycle_model import CycleModel
-from tabla.templates.template import presets
 
 import tabla
 from tabla.program.image import Image
@@ -26,6 +20,12 @@ from tabla.program.overlay_words import Status
 from tabla.report.overlay import overlay_files
 from tabla.runtime import OverlayBoard, connect_overlay, overlay_device
 from tabla.runtime.transport import DeviceFault
+from tabla.sim.engines.cocotb_run import available
+from tabla.sim.engines.host_loop import Observation, Request
+from tabla.sim.engines.port_machine import PortMachine
+from tabla.sim.machine import Words
+from tabla.sim.model.cycle_model import CycleModel
+from tabla.templates.template import presets
 from tabla.training.arrays import npz_bytes
 from tests.small_overlay import EXAMPLES, ROOM, write_images
 

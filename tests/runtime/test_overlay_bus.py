@@ -10,8 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tabla.sim.engines.cxxrtl_run import available
-from tabla.templates.template import presets
 
 import tabla
 from tabla.driver import Build
@@ -24,6 +22,8 @@ from tabla.program.positions import positions
 from tabla.program.protocol import fingerprint
 from tabla.report.overlay import overlay_files
 from tabla.runtime import Board, DeviceFault, OverlayBoard, connect_overlay
+from tabla.sim.engines.cxxrtl_run import available
+from tabla.templates.template import presets
 from tests.runtime.dma_model import DmaModel, Memory
 from tests.runtime.made import Made
 from tests.runtime.overlay_model import OverlayModel

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tabla.sim.engines.cxxrtl_run import available
 
 from tabla.runtime import Board, DeviceFault, connect
 from tabla.runtime.folder import BuildFolder
+from tabla.sim.engines.cxxrtl_run import available
 from tests.runtime.dma_model import MM2S, S2MM, SLAVE, DmaModel, Memory
 from tests.runtime.made import Made, hold
 from tests.runtime.real_wrapper import RealWrapper

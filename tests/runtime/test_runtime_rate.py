@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tabla.sim.engines.cocotb_run import available as cocotb_available
-from tabla.sim.engines.cxxrtl_run import available as cxxrtl_available
 
 import tabla
 from tabla.driver import Build
 from tabla.runtime import Accelerator, Fleet, connect
 from tabla.runtime.folder import BuildFolder
+from tabla.sim.engines.cocotb_run import available as cocotb_available
+from tabla.sim.engines.cxxrtl_run import available as cxxrtl_available
 from tabla.source import TablaError
 from tests.linear_program import linear_text
 from tests.report.compiled_driver import STRICT, needs_compiler
@@ -169,7 +169,7 @@ def test_the_words_of_the_header_are_those_of_the_host(made: tuple[Build, Path],
     (tmp_path / "main.c").write_text(
         '#include <stdio.h>\n#include "line.h"\nint main(void) {\n'
         f"    const int32_t words[] = {{LINE_RATE, {listed}}};\n"
-        "    for (size_t i = 0; i < sizeof words / sizeof *words; i++) printf(\"%d\\n\", (int)words[i]);\n"
+        '    for (size_t i = 0; i < sizeof words / sizeof *words; i++) printf("%d\\n", (int)words[i]);\n'
         "    return line_program.load.tensors == 0 || LINE_LOAD_MU < 0;\n}\n",
         encoding="utf-8",
     )

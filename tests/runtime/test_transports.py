@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tabla.sim.engines.board_run import SimulatedBoard
-from tabla.sim.engines.cocotb_run import available as cocotb_available
-from tabla.sim.engines.cxxrtl_run import available as cxxrtl_available
 
 from tabla.runtime import connect
 from tabla.runtime.folder import BuildFolder
+from tabla.sim.engines.board_run import SimulatedBoard
+from tabla.sim.engines.cocotb_run import available as cocotb_available
+from tabla.sim.engines.cxxrtl_run import available as cxxrtl_available
 from tabla.source import TablaError
 from tests.runtime.boards import board_of
 from tests.runtime.made import PROGRAMS, Made, hold

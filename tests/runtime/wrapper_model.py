@@ -9,9 +9,9 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
-from tabla.sim.model.cycle_model import CycleModel
 
 from tabla.program.image import Image
+from tabla.sim.model.cycle_model import CycleModel
 
 LOAD, RUN, DUMP, RESETTING = 0, 1, 2, 3
 ABORT, RESET, IRQ_DONE, IRQ_ERROR = 1, 2, 1 << 8, 1 << 9

@@ -6,9 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
-from tabla.sim.machine import Stalls
-from tabla.sim.model.cycle_model import CycleModel
-from tabla.templates.template import Template, timing
 
 from tabla.backend import schedule_graph
 from tabla.bound import full
@@ -22,7 +19,10 @@ from tabla.program.encode import encode
 from tabla.program.host import Host
 from tabla.schedule.borders import Border
 from tabla.schedule.schedule import Schedule
+from tabla.sim.machine import Stalls
+from tabla.sim.model.cycle_model import CycleModel
 from tabla.source import Source
+from tabla.templates.template import Template, timing
 from tests.ir.runs import run_fixed
 
 Words = dict[str, NDArray[np.int64]]

@@ -8,7 +8,6 @@ from dataclasses import replace
 from functools import cache
 
 import pytest
-from tabla.templates.template import template_for, timing
 
 from tabla.backend import schedule_graph
 from tabla.driver import build
@@ -21,6 +20,7 @@ from tabla.schedule.check.laws import _bus
 from tabla.schedule.schedule import Schedule
 from tabla.source import Source
 from tabla.strands.strand import Address, Strand
+from tabla.templates.template import template_for, timing
 from tests.schedule.agreement import agree
 from tests.schedule.kept import kept
 

@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tabla.templates.template import template_for
 
 import tabla.schedule.check
 from tabla.backend import schedule_graph
@@ -19,6 +18,7 @@ from tabla.schedule.check import ScheduleFault, check, evaluation
 from tabla.schedule.check.evaluation import Evaluation
 from tabla.schedule.check.times import check_times
 from tabla.schedule.check.wiring import Wiring
+from tabla.templates.template import template_for
 from tests.ir.examples import Builder, at, product
 from tests.schedule.kernels import constrained
 from tests.schedule.planted import FAULTS, operations, with_operation

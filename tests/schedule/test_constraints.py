@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from tabla.templates.template import template_for
 
 from tabla.ir.format import Format
 from tabla.ir.graph import Graph
 from tabla.ir.verify import verify
+from tabla.templates.template import template_for
 from tests.schedule.agreement import agree
 from tests.schedule.kernels import padded, triangle
 

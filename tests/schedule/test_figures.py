@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from tabla.templates.template import template_for
 
 from tabla.ir.format import Format
 from tabla.lang.tabla import parse
 from tabla.lower.tabla import lower
 from tabla.source import Source
+from tabla.templates.template import template_for
 from tests.schedule.agreement import agree
 
 Q6_10 = Format(integer=6, fraction=10)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from tabla.templates.template import template_for
 
 from tabla.ir.format import Format
 from tabla.lang.tc import parse
@@ -11,6 +10,7 @@ from tabla.lower.tc import lower
 from tabla.mapping.places import ROOT
 from tabla.schedule.schedule import Schedule
 from tabla.source import Source
+from tabla.templates.template import template_for
 from tests.schedule.agreement import agree
 
 Q6_10 = Format(integer=6, fraction=10)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from tabla.templates.template import template_for
 
 from tabla.backend import schedule_graph
 from tabla.mapping.effort import EFFORTS
@@ -15,6 +14,7 @@ from tabla.schedule.list_scheduler import list_schedule
 from tabla.schedule.placed import Placed
 from tabla.schedule.reservations import Reservations
 from tabla.strands.tasks import MemoryKey, Task
+from tabla.templates.template import template_for
 from tests.schedule.agreement import Q6_10, agree, shaped_graph
 
 MARGIN = """

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tabla.sim.machine import Stalls
-from tabla.sim.model.border import timeline
-from tabla.templates.template import template_for, timing
 
 from tabla.backend import schedule_graph
 from tabla.program.encode import encode
 from tabla.schedule.output_port import OutputPort
+from tabla.sim.machine import Stalls
+from tabla.sim.model.border import timeline
 from tabla.strands.strand import Operation, Strand
+from tabla.templates.template import template_for, timing
 from tests.end_to_end.algorithms import PROGRAMS, Q6_10, graph_of
 
 IMAGE = encode(schedule_graph(graph_of(PROGRAMS["linear"]), template_for(4), Q6_10))

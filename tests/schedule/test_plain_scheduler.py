@@ -7,12 +7,11 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tabla.examples.catalogue import EXAMPLES
-from tabla.templates.template import Template, template_for
 
 from tabla.backend import best_mapping, checked_schedule, legal_graph, schedule_graph
 from tabla.bound import full
 from tabla.driver import build
+from tabla.examples.catalogue import EXAMPLES
 from tabla.ir.graph import Graph
 from tabla.mapping.changes import at_hand, in_waves
 from tabla.mapping.effort import EFFORTS
@@ -24,6 +23,7 @@ from tabla.schedule.check import ScheduleFault, check
 from tabla.schedule.placed import Placed
 from tabla.schedule.plain_scheduler import plain_schedule
 from tabla.strands.tasks import MemoryKey, Task
+from tabla.templates.template import Template, template_for
 from tests.lang.tabla.random_programs import programs
 from tests.schedule.agreement import Q6_10, agree_on, shaped_graph
 

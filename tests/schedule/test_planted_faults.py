@@ -10,7 +10,6 @@ from functools import cache
 from itertools import islice
 
 import pytest
-from tabla.templates.template import template_for
 
 from tabla.backend import schedule_graph
 from tabla.driver import build
@@ -24,6 +23,7 @@ from tabla.schedule.check import ScheduleFault, check
 from tabla.schedule.schedule import Schedule
 from tabla.source import Source
 from tabla.strands.strand import Owner
+from tabla.templates.template import template_for
 from tests.end_to_end.test_several_roots_port import softmax
 from tests.schedule.agreement import FREE_ROOTS, shaped_graph
 from tests.schedule.bank import bank

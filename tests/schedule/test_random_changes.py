@@ -8,11 +8,11 @@ from dataclasses import replace
 from typing import TypeVar
 
 import pytest
-from tabla.templates.instructions import operation_format
 
 from tabla.schedule.check import ScheduleFault, check
 from tabla.schedule.schedule import Schedule
 from tabla.strands.strand import Address, Operation, Strand
+from tabla.templates.instructions import operation_format
 from tests.schedule.agreement import agree_on
 from tests.schedule.planted import with_strand
 from tests.schedule.test_planted_faults import right

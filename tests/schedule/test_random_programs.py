@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from tabla.templates.template import template_for
 
 from tabla.ir.body import FEW_SHIFTS
 from tabla.ir.format import Format
@@ -15,6 +14,7 @@ from tabla.passes.minibatch import minibatched
 from tabla.passes.model_guard import largest_guard, with_model_guard
 from tabla.passes.pipeline import shaped
 from tabla.source import Source, TablaError
+from tabla.templates.template import template_for
 from tests.draws import draws
 from tests.ir.graph_strategy import graphs
 from tests.lang.tabla.random_programs import programs

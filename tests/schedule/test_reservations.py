@@ -24,9 +24,7 @@ def test_the_first_in_the_way_is_cleared(wanted: list[tuple[int, int]], begin: i
 
 
 @given(wanted=INTERVALS, begin=st.integers(-3, 70), length=st.integers(1, 20))
-def test_no_smaller_pull_clears_what_is_in_the_way(
-    wanted: list[tuple[int, int]], begin: int, length: int
-) -> None:
+def test_no_smaller_pull_clears_what_is_in_the_way(wanted: list[tuple[int, int]], begin: int, length: int) -> None:
     """Going on by pulls finds the latest free place that is no later, as trying every cycle does."""
     reserved, taken = Reservations(), []
     for start, size in wanted:

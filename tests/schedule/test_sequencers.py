@@ -8,8 +8,6 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tabla.sim.machine import Stalls
-from tabla.templates.template import Template, template_for
 
 from tabla.backend import schedule_graph
 from tabla.ir.format import Format
@@ -26,8 +24,10 @@ from tabla.program.encode import encode
 from tabla.schedule.build import schedule_mapping
 from tabla.schedule.check import ScheduleFault, check
 from tabla.schedule.schedule import Schedule
+from tabla.sim.machine import Stalls
 from tabla.source import Source
 from tabla.strands.strand import Strand
+from tabla.templates.template import Template, template_for
 from tests.draws import draws
 from tests.lang.tabla.random_programs import programs
 from tests.schedule.agreement import agree, agree_on

@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import cache
 
 import pytest
-from tabla.templates.template import template_for
 
 from tabla.backend import schedule_graph
 from tabla.ir.format import Format
@@ -20,6 +19,7 @@ from tabla.schedule.check import ScheduleFault, check
 from tabla.schedule.schedule import Schedule
 from tabla.source import Source
 from tabla.strands.strand import Operation, Strand
+from tabla.templates.template import template_for
 from tests.schedule.planted import operations, with_operation
 
 Q4_8 = Format(integer=4, fraction=8)

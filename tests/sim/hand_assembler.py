@@ -9,10 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from tabla.program.image import UNITS, Entry, FunctionTable, Image, Parameters, StreamEntry
 from tabla.templates.instructions import operation_format, strand_fields
 from tabla.templates.template import functions
-
-from tabla.program.image import UNITS, Entry, FunctionTable, Image, Parameters, StreamEntry
 
 ALL = (0, 1 << 7)  # low, high of an operation that every lane does
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from hand_assembler import assemble, parameters
-from tabla.sim.machine import Machine, Stalls
 
 from tabla.program.image import Image, StreamEntry
+from tabla.sim.machine import Machine, Stalls
 
 VERILOG = (Path(__file__).resolve().parent / "stub.v").read_text(encoding="utf-8")
 

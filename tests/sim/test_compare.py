@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import pytest
 from hand_images import linear
-from tabla.sim.compare import Stimulus, compare, difference, play
-from tabla.sim.engines.amaranth_run import AmaranthMachine
-from tabla.sim.model.cycle_model import CycleModel
-from tabla.templates.template import template_for
 
 from tabla.backend import schedule_graph
 from tabla.mapping.effort import EFFORTS
 from tabla.program.encode import encode
 from tabla.program.host import Host
+from tabla.sim.compare import Stimulus, compare, difference, play
+from tabla.sim.engines.amaranth_run import AmaranthMachine
+from tabla.sim.model.cycle_model import CycleModel
+from tabla.templates.template import template_for
 from tests.schedule.agreement import Q6_10, draw_words, shaped_graph
 
 CASE = linear(2, samples=6)
@@ -77,9 +77,7 @@ def test_words_of_a_dump_without_a_meaning_are_not_compared() -> None:
     schedule = schedule_graph(graph, template_for(4), Q6_10, EFFORTS[0])
     host, image = Host(schedule), encode(schedule)
     inputs, models = draw_words(graph, Q6_10, 2, 1)
-    whole = Stimulus(
-        load=host.load_beats(models), beats=host.sample_beats(inputs), samples=2, dump=host.dump_count
-    )
+    whole = Stimulus(load=host.load_beats(models), beats=host.sample_beats(inputs), samples=2, dump=host.dump_count)
     masked = replace(whole, shown=host.shown)
     machines = {"model": CycleModel(image), "hardware": AmaranthMachine(image)}
     found = compare(machines, whole)

@@ -8,7 +8,10 @@ import pytest
 from hand_assembler import parameters, table
 from hand_images import Case, function_program, linear
 from random_images import random_case
+
 from tabla.hw.emit import verilog
+from tabla.ir.format import Format
+from tabla.ir.functions import table as numbers_of
 from tabla.sim.compare import Stimulus, difference, play
 from tabla.sim.engines import cxxrtl_run
 from tabla.sim.engines.amaranth_run import AmaranthMachine
@@ -16,9 +19,6 @@ from tabla.sim.engines.cocotb_run import CocotbMachine, available
 from tabla.sim.engines.cxxrtl_run import CxxrtlMachine
 from tabla.sim.machine import Machine, Stalls
 from tabla.sim.model.cycle_model import CycleModel
-
-from tabla.ir.format import Format
-from tabla.ir.functions import table as numbers_of
 
 
 def _functions(width: int, fraction: int) -> Case:

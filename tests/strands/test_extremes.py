@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from tabla.templates.template import template_for
 
 from tabla.ir.format import Format
 from tabla.ir.graph import Extreme, ExtremeOp, Graph, Linear, Product
+from tabla.templates.template import template_for
 from tests.ir.examples import Builder, at, word
 from tests.schedule.agreement import agree
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tabla.templates.template import template_for
 
 import tabla
 from tabla.backend import schedule_graph
@@ -23,6 +22,7 @@ from tabla.simulation import open_machine
 from tabla.source import TablaError
 from tabla.strands.regions import ScheduleFault
 from tabla.strands.strand import Operation
+from tabla.templates.template import template_for
 from tests.ir.examples import Builder, at, product
 from tests.ir.runs import run_fixed
 

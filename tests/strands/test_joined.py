@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from tabla.templates.template import template_for
 
 from tabla.ir.graph import Graph
 from tabla.lang.tc import parse
@@ -19,6 +18,7 @@ from tabla.schedule.check import check
 from tabla.source import Source
 from tabla.strands.joined import _rhythm
 from tabla.strands.regions import TooLarge
+from tabla.templates.template import template_for
 from tests.end_to_end.algorithms import hold_schedule, need
 from tests.schedule.agreement import Q6_10, agree_on
 

@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tabla.sim.model.cycle_model import CycleModel
-from tabla.templates.template import template_for
 
 from tabla.backend import schedule_graph
 from tabla.bound import quick
@@ -25,6 +23,8 @@ from tabla.program.encode import encode
 from tabla.program.host import Host
 from tabla.schedule.build import schedule_mapping
 from tabla.schedule.check import ScheduleFault, check
+from tabla.sim.model.cycle_model import CycleModel
+from tabla.templates.template import template_for
 from tests.schedule.agreement import agree, agree_on
 from tests.strands.scans import KINDS, Shape, scan_graph
 

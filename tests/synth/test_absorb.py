@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tabla.templates.targets import target
 
 from tabla.synth.absorb import absorb_registers
 from tabla.synth.tool import run_tool
 from tabla.synth.yosys import synthesise_flat
+from tabla.templates.targets import target
 
 # A model of the multiplier whose "product" is both operands side by side, so that every wrong register shows in the
 # result. As in FPGA-TN-02205 (sysDSP), a register exists where a clock is named; otherwise the path is transparent.

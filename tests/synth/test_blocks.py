@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tabla.templates.targets import target
 
 from tabla.driver import compile
 from tabla.synth.tool import run_tool
 from tabla.synth.yosys import synthesise_flat
+from tabla.templates.targets import target
 
 HERE = Path(__file__).resolve().parent
 EXAMPLE = HERE.parents[1] / "examples" / "backprop.t"

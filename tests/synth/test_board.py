@@ -9,16 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tabla.hw.board.top import BoardTop, board_ports
-from tabla.hw.emit import component_verilog
-from tabla.templates.overlays import default_room
-from tabla.templates.pll import settings_of
-from tabla.templates.targets import board, boards, target
-from tabla.templates.template import presets
 
 import tabla
 from tabla.cli import main
 from tabla.driver import Build
+from tabla.hw.board.top import BoardTop, board_ports
+from tabla.hw.emit import component_verilog
 from tabla.program.overlay import overlay_of
 from tabla.program.overlay_file import overlay_record
 from tabla.source import TablaError
@@ -28,6 +24,10 @@ from tabla.synth.board import Bitstream, build_bitstream
 from tabla.synth.constraints import constraint_file
 from tabla.synth.nextpnr import Clock, Placement
 from tabla.synth.yosys import Netlist
+from tabla.templates.overlays import default_room
+from tabla.templates.pll import settings_of
+from tabla.templates.targets import board, boards, target
+from tabla.templates.template import presets
 
 LINEAR = """m = 2;
 mu = 0.5;

@@ -10,12 +10,12 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from tabla.templates.targets import Sites, target
 
 from tabla.synth.floorplan import floorplan
 from tabla.synth.nextpnr import place_and_route
 from tabla.synth.tool import run_tool
 from tabla.synth.yosys import synthesise_flat
+from tabla.templates.targets import Sites, target
 
 ECP5 = target("ecp5")
 PART = ECP5.device("85k")

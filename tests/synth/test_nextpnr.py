@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from tabla.templates.targets import target
 
 from tabla.source import TablaError
 from tabla.synth import synthesise
 from tabla.synth.nextpnr import place_and_route
 from tabla.synth.yosys import synthesise_flat
+from tabla.templates.targets import target
 
 # A design in which the multiplier block, with registers at both ends, is the only logic.
 PINS = ", ".join(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from tabla.templates.targets import KINDS, board, boards, target, targets
 
 from tabla.source import TablaError
 from tabla.synth.nextpnr import place_and_route
 from tabla.synth.yosys import synthesise_flat
+from tabla.templates.targets import KINDS, board, boards, target, targets
 
 COUNTER = "module t(input clk, output reg [7:0] q); always @(posedge clk) q <= q + 1; endmodule"
 # The names that nextpnr has for the kinds of resources.

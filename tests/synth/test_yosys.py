@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from tabla.templates.targets import target, targets
 
 from tabla.source import TablaError
 from tabla.synth import synthesise, tool
 from tabla.synth.yosys import synthesise_flat
+from tabla.templates.targets import target, targets
 
 # Yosys takes long to map to these families. The quick tests map to the others.
 SLOW_TO_MAP = ("ice40", "nexus", "xilinx")

@@ -6,10 +6,10 @@ import re
 from pathlib import Path
 
 import pytest
-from tabla.templates.pll import PllSettings, settings_of
-from tabla.templates.targets import Pll, board, boards, targets
 
 from tabla.synth.tool import run_tool
+from tabla.templates.pll import PllSettings, settings_of
+from tabla.templates.targets import Pll, board, boards, targets
 
 
 def pll(name: str = "ecp5") -> Pll:

@@ -8,6 +8,7 @@ from inspect import cleandoc
 from pathlib import Path
 
 import pytest
+
 from tabla.hw.control import EXTREME_WIRES, MAC_WIRES, MacControl
 from tabla.hw.group import Group
 from tabla.hw.lane import Lane

@@ -6,10 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tabla.templates.instructions import operation_format
-from tabla.templates.template import default_preset, functions, pes_per_pu_for, presets, template_for, timing
 
 from tabla.source import TablaError
+from tabla.templates.instructions import operation_format
+from tabla.templates.template import default_preset, functions, pes_per_pu_for, presets, template_for, timing
 
 
 def test_latencies_of_the_decision() -> None:

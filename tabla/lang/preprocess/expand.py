@@ -1,4 +1,5 @@
-"""Goes through a text once: definitions are noted and taken out, uses are replaced, and braces open and close regions.
+"""Goes through a text once: definitions are noted and taken out, uses are replaced, and braces open and close
+regions.
 """
 
 from __future__ import annotations

@@ -119,7 +119,8 @@ class Scopes:
         )
 
     def _handed_out(self, found: Definition, use: Span) -> Definition:
-        """Count the characters that stand for uses: values of values double with every line, and soon fill any memory.
+        """Count the characters that stand for uses: values of values double with every line, and soon fill
+        any memory.
         """
         self._handed += len(found.value.text)
         if self._handed > MOST_CHARACTERS:

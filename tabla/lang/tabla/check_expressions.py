@@ -147,7 +147,9 @@ class ExpressionChecker:
         return sound
 
     def rank(self, node: syntax.Reference, known: Known) -> bool:
-        """Return whether `node` has as many subscripts as the variable has dimensions. A fault is noted if it has not.
+        """Return whether `node` has as many subscripts as the variable has dimensions.
+
+        A fault is noted if it has not.
         """
         if len(node.subscripts) == known.rank:
             return True

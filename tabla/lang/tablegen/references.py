@@ -29,7 +29,8 @@ class FieldAccess(PendingValue):
         return f"{self.base.text()}.{self.field}"
 
     def fold(self, record: Owner | None, pool: Pool) -> Value:
-        """Return the value of the field once the record is known and the field is finished, and else the access itself.
+        """Return the value of the field once the record is known and the field is finished, and else the
+        access itself.
         """
         if isinstance(self.base, RecordReference):
             owner = self.base.record

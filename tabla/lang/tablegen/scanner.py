@@ -1,4 +1,6 @@
-"""From files to one list of tokens. Includes are expanded here, because ``include`` is lexical and may stand anywhere.
+"""From files to one list of tokens.
+
+Includes are expanded here, because ``include`` is lexical and may stand anywhere.
 """
 
 from __future__ import annotations

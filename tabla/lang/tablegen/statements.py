@@ -120,9 +120,7 @@ class Statements:
             self._initialise(owner, name, node.value, record, type)
         return name
 
-    def _initialise(
-        self, owner: Record, name: str, node: syntax.Expression, record: Record | None, type: Type
-    ) -> None:
+    def _initialise(self, owner: Record, name: str, node: syntax.Expression, record: Record | None, type: Type) -> None:
         """Give a declared field its value. After a fault the field stays unset, and the run goes on."""
         current = self.keeper.current
         try:

@@ -186,7 +186,8 @@ class FunctionCheck:
         self.statements.append(statement)
 
     def _missed(self) -> None:
-        """Note that something that defines a name could not be read: from here on, uses of unknown names are no faults.
+        """Note that something that defines a name could not be read: from here on, uses of unknown names are
+        no faults.
         """
         self.whole = False
 

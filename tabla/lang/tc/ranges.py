@@ -176,5 +176,3 @@ def _equal(one: Size, other: Size, because: str, span: Span) -> list[Preconditio
     if any(end > 0 for end in apart):
         raise broken(wanted)
     return [wanted]
-
-

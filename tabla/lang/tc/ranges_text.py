@@ -47,4 +47,3 @@ def _left_side(domain: Domain) -> str:
     indices = f"({', '.join(statement.indices)})" if statement.indices else ""
     operator = f"{statement.reduction or ''}={'!' if statement.initialise else ''}"
     return f"{statement.target}{indices} {operator}"
-

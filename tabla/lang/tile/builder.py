@@ -11,7 +11,9 @@ from tabla.lang.tile.tensors import Tensor, TensorOutput
 
 
 class Contraction:
-    """Another way to write a statement. Every step returns the builder, and `build` returns the tensor, called `name`.
+    """Another way to write a statement.
+
+    Every step returns the builder, and `build` returns the tensor, called `name`.
     """
 
     def __init__(self, name: str | None = None) -> None:

@@ -139,7 +139,8 @@ def TensorDims(*names: int | str) -> tuple[TensorDim, ...]:
 
 
 def names_given(names: Sequence[int | str], function: str) -> list[str | None]:
-    """Return the names that a function of several got: ``function(2)``, ``function("N", "M")`` or ``function("N M")``.
+    """Return the names that a function of several got: ``function(2)``, ``function("N", "M")`` or
+    ``function("N M")``.
     """
     match names:
         case [int(count)] if not isinstance(count, bool) and count > MOST_NAMES:

@@ -157,7 +157,9 @@ def _any_tensor(*values: Any) -> bool:
 
 
 def select(condition: Value, chosen: Value, other: Value) -> Tensor:
-    """Return `chosen` where `condition` is not zero, else `other`. All three broadcast, and both values are computed.
+    """Return `chosen` where `condition` is not zero, else `other`.
+
+    All three broadcast, and both values are computed.
     """
     return operate("select", condition, chosen, other)
 

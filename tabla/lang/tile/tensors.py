@@ -266,7 +266,7 @@ def whole(operator: Operator, *operands: object) -> Tensor:
     for operand in made.node.operands:
         if operand.kind == "float":
             sign = WHOLE[operator]
-            refuse(f"'{sign}' is an operator of integers", f"cast the operands first: cast(A, \"integer\") {sign} B")
+            refuse(f"'{sign}' is an operator of integers", f'cast the operands first: cast(A, "integer") {sign} B')
         if operator in ("shift_left", "shift_right") and isinstance(operand, Number) and operand.value < 0:
             if operand is made.node.operands[-1]:
                 refuse(f"a shift by {operand.value}", "shift the other way by a positive number")

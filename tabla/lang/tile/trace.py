@@ -181,7 +181,9 @@ def _definition(function: Callable[..., Any]) -> Span | None:
 
 
 def load(path: Path, name: str | None = None) -> Callable[..., Any]:
-    """Return the function `name` of a Python file, or its only function. What is wrong in the file is a `TablaError`.
+    """Return the function `name` of a Python file, or its only function.
+
+    What is wrong in the file is a `TablaError`.
     """
     from tabla.lang.tile.files import load_module
 

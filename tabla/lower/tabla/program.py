@@ -124,7 +124,6 @@ class _Lowering:
                 operation = self._expressions.operation(value)
                 self._elements.store(name, box, write, indices, operation, span)
 
-
     def _remark(self, name: str, terms: Sequence[Term], span: Span) -> None:
         """Say so where a sum that is only divided may saturate."""
         divisor = self._divided.get(name)

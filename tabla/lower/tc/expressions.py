@@ -71,8 +71,8 @@ class Expressions(Words):
                 return negated(self.sum_of(operand))
             case program.Binary(operator="*", left=left, right=right):
                 return self._scaled(left, right) or self._scaled(right, left) or self._product(value)
-            case program.Binary(operator="/", left=left, right=right) if (
-                not value.scalar.integral and (scaled := self._scaled(left, right, inverse=True))
+            case program.Binary(operator="/", left=left, right=right) if not value.scalar.integral and (
+                scaled := self._scaled(left, right, inverse=True)
             ):
                 return scaled
             case program.Binary(operator="/", left=left, right=right) if not value.scalar.integral:
@@ -228,9 +228,7 @@ class Expressions(Words):
 
     def _functions(self, span: Span) -> Functions:
         """Return what makes functions of temporaries at a place."""
-        return Functions(
-            part=lambda operation: self.part(operation, span), number_format=self.builder.number_format
-        )
+        return Functions(part=lambda operation: self.part(operation, span), number_format=self.builder.number_format)
 
     def _index_power(self, base: Value, exponent: Value, span: Span) -> Read:
         """A power by an index: a product over as many factors as it says, each step rounded."""

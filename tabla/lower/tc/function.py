@@ -182,7 +182,8 @@ class _Lowering:
         return Held(tensor=unique, base=tuple(a for a, _ in bounds))
 
     def _gaps(self, step: Domain) -> bool:
-        """Return whether the statements that write a tensor from here on, up to its next version, leave elements out.
+        """Return whether the statements that write a tensor from here on, up to its next version, leave
+        elements out.
         """
         boxes: list[Box] = []
         for later in self.inference.steps[self.inference.steps.index(step) :]:

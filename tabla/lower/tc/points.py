@@ -73,7 +73,8 @@ class Points:
         return taken is None or (low <= taken[0] and taken[1] < high)
 
     def affine(self, value: Value) -> Affine | None:
-        """Return an integer value as an affine form of the graph's indices, or None where it is none on these points.
+        """Return an integer value as an affine form of the graph's indices, or None where it is none on these
+        points.
         """
         linear = linear_of(value, self.extent, self.sizes)
         if linear is not None:

@@ -277,9 +277,9 @@ class Expressions:
             return ()
         for factor, rest in ((one, other), (other, one)):
             match factor:
-                case (Term(factors=(Constant(value=value) as known,), sign=sign),) if (
-                    isinstance(known, scaled.Factor) or self.builder.scales(value, rest)
-                ):
+                case (Term(factors=(Constant(value=value) as known,), sign=sign),) if isinstance(
+                    known, scaled.Factor
+                ) or self.builder.scales(value, rest):
                     return scaled.times(rest, sign * value, known.span or span, self.summed_parts(span))
         sign = 1
         factors: list[Operand] = []

@@ -126,7 +126,8 @@ class Change:
         return self.then(new, self.names)
 
     def split(self, write: Sequence[Subscript]) -> Change:
-        """Choose coordinates of which the first ones name the element that is written, and the others are summed over.
+        """Choose coordinates of which the first ones name the element that is written, and the others are
+        summed over.
         """
         forms = [self.rational(subscript.value) for subscript in write]
         mentioned = [name for name in self.names if any(form.factor(name) for form in forms)]

@@ -1,4 +1,5 @@
-"""What the evaluation of a run sees of the machine around it: the memories, the tallies, and what other runs have made.
+"""What the evaluation of a run sees of the machine around it: the memories, the tallies, and what other runs
+have made.
 """
 
 from __future__ import annotations

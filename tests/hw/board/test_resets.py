@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from amaranth.sim import Simulator
 from hand_images import linear
+
 from tabla.hw.board.clock import PowerUp
 from tabla.hw.board.link import HostLink
 from tabla.hw.reset import reset_cycles
-
 from tabla.link.frames import frame
 from tabla.program.protocol import Request
 from tests.hw.bench import played

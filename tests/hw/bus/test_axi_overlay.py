@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tabla.sim.engines.cocotb_run import available
-from tabla.templates.overlays import OverlayRoom, default_room
-from tabla.templates.template import presets
 
 from tabla.program.overlay import OverlayBus, overlay_of
 from tabla.program.overlay_file import overlay_record
+from tabla.sim.engines.cocotb_run import available
+from tabla.templates.overlays import OverlayRoom, default_room
+from tabla.templates.template import presets
 from tests.small_overlay import ROOM
 
 HERE = Path(__file__).resolve().parent
@@ -86,6 +86,4 @@ def test_a_network_takes_less_than_3000_cycles(tmp_path: Path, monkeypatch: pyte
     text = (EXAMPLES / "backprop.t").read_text(encoding="utf-8")
     options = {"text": text, "defines": {"m": 16, "hidden": 32, "classes": 3}, "results": ("h",), "most_cycles": 3000}
     names = "an_overlay_without_a_program|an_image_takes_few_cycles"
-    play(
-        tmp_path, monkeypatch, default_room(), "Pe16", OverlayBus(bits=32, step_words=64), scenarios=names, **options
-    )
+    play(tmp_path, monkeypatch, default_room(), "Pe16", OverlayBus(bits=32, step_words=64), scenarios=names, **options)

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tabla.sim.engines.cocotb_run import available
 
 from tabla.driver import Build
 from tabla.program.host import Host
 from tabla.program.positions import positions
+from tabla.sim.engines.cocotb_run import available
 
 HERE = Path(__file__).resolve().parent
 LEARNING = Path(__file__).resolve().parents[3] / "benchmarks" / "learning"

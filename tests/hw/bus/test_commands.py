@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from tabla.hw.bus.commands import CommandSequencer
 from tabla.hw.bus.sizes import UnitSizes
-
 from tests.hw.bus.test_parts import shape, simulated
 
 

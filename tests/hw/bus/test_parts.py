@@ -10,16 +10,16 @@ import pytest
 from amaranth.hdl import Module
 from amaranth.lib import wiring
 from amaranth.sim import Simulator
+
 from tabla.hw.bus.axi_lite import OKAY, SLVERR
 from tabla.hw.bus.cycles import CycleCounter
 from tabla.hw.bus.registers import ERRORS, RegisterFile
 from tabla.hw.bus.slice import InputSlice
 from tabla.hw.bus.stream_out import StreamOutput
 from tabla.hw.bus.unit_buffer import UnitBuffer
-from tabla.templates.bus import register, registers
-
 from tabla.program.bus import BUS_WIDTHS, BusShape
 from tabla.source import TablaError
+from tabla.templates.bus import register, registers
 
 
 def simulated(component: wiring.Component, bench: Any, *others: Any) -> None:

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from amaranth.hdl import Module
 from amaranth.sim import Simulator
-from tabla.hw.bus.stream_in import FAULTS, StreamInput
 
+from tabla.hw.bus.stream_in import FAULTS, StreamInput
 from tabla.program.bus import BusShape
 
 Beat = tuple[list[int], list[int], bool]

@@ -6,9 +6,9 @@ import random
 from typing import Any
 
 import pytest
+
 from tabla.hw.bus.stream_in import StreamInput
 from tabla.hw.bus.stream_out import StreamOutput
-
 from tests.hw.bus.test_parts import shape, simulated
 
 MOMENTS = range(24)

@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from tabla.sim.engines.cocotb_run import _environment, require
-
 import tabla
 from benchmarks.bus.case import case_of, wrapped_verilog
 from tabla.driver import Build
@@ -22,6 +20,7 @@ from tabla.program.overlay_words import program_words
 from tabla.program.protocol import fingerprint
 from tabla.report.overlay import overlay_files
 from tabla.report.registers import register_entries
+from tabla.sim.engines.cocotb_run import _environment, require
 from tests.linear_program import linear_text
 
 LINEAR = linear_text(2)

@@ -6,10 +6,10 @@ import random
 from typing import Any
 
 import pytest
+
 from tabla.hw.bus.axi_lite import OKAY
 from tabla.hw.overlay.board import ProgramReplier
 from tabla.hw.overlay.registers import ProgramRegisters
-
 from tabla.program.overlay_registers import overlay_registers
 from tabla.program.protocol import DONE, LinkShape, ProgramRequest
 from tests.hw.bus.test_parts import Lite, simulated

@@ -13,14 +13,14 @@ import pytest
 from amaranth.sim import Simulator
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from tabla.hw.overlay.about import About
 from tabla.hw.overlay.crc import Crc32
 from tabla.hw.overlay.loader import Loader
-from tabla.templates.overlays import default_room
-from tabla.templates.template import presets
-
 from tabla.program.overlay import Overlay, overlay_of
 from tabla.program.overlay_words import MAGIC, Status, about_overlay, framed
+from tabla.templates.overlays import default_room
+from tabla.templates.template import presets
 
 PACE = 5
 """The cycles from one word of the port to the next."""

@@ -370,9 +370,7 @@ PARTS = {
     "Gather of columns": one("Gather", "x i", arrays=listed(i=[5, 3, 1, 1, 2, 0]), axis=2, **MATRIX),
     "Split": Case(nodes=[node("Split", "x s", "y z", axis=1)], arrays=listed(s=[2, 4]), outputs=("y", "z")),
     "Split in halves": Case(nodes=[node("Split", "x", "y z", axis=-1)], outputs=("y", "z")),
-    "Split num_outputs": Case(
-        nodes=[node("Split", "x", "y z", axis=1, num_outputs=2)], outputs=("y", "z"), opset=18
-    ),
+    "Split num_outputs": Case(nodes=[node("Split", "x", "y z", axis=1, num_outputs=2)], outputs=("y", "z"), opset=18),
     "Split before version 13": Case(
         nodes=[node("Split", "x", "y z", axis=1, split=[5, 1])], outputs=("y", "z"), opset=11
     ),

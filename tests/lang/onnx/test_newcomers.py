@@ -9,10 +9,10 @@ import onnx
 import pytest
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 from sklearn import linear_model
-from tabla.templates.template import limits
 
 import tabla
 from tabla.lang.onnx.values import LARGEST
+from tabla.templates.template import limits
 from tests.lang.onnx.cases import COEFFICIENTS, FIGURES, IMAGE, LINE, listed, one
 from tests.lang.onnx.models import ML, Case, drawn, node, read, refused
 

@@ -123,9 +123,7 @@ def test_choices_that_need_no_guard_stay() -> None:
 
 
 def test_a_copy_that_would_be_too_large_is_a_gather() -> None:
-    near, far = (
-        statements(f"B(i) = W(0) * (i < 2 ? A({step}*i) : 0.5) where i in 0:N", {"N": 12}) for step in (3, 11)
-    )
+    near, far = (statements(f"B(i) = W(0) * (i < 2 ? A({step}*i) : 0.5) where i in 0:N", {"N": 12}) for step in (3, 11))
     assert any("axis0" in line for line in near) and not any("axis0" in line for line in far)
     assert any(line.startswith("B.t4[i] = A[B.t3[i]]") for line in far)
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from tabla.templates.template import template_for
 
 from tabla.ir.evaluate import evaluate_fixed
 from tabla.ir.format import Format
@@ -16,6 +15,7 @@ from tabla.lang.tile import trace
 from tabla.lang.tile.evaluate import evaluate
 from tabla.lower.tile import lower
 from tabla.passes.pipeline import shaped
+from tabla.templates.template import template_for
 from tests.schedule.agreement import agree
 
 Array = np.ndarray[Any, Any]
@@ -27,9 +27,7 @@ def evaluated(function: Callable[..., Any], arrays: Mapping[str, Array], **argum
     return list(evaluate(program, arrays).values())
 
 
-def graph_of(
-    function: Callable[..., Any], arrays: Mapping[str, Array], text: str = "q6.10", **arguments: Any
-) -> Graph:
+def graph_of(function: Callable[..., Any], arrays: Mapping[str, Array], text: str = "q6.10", **arguments: Any) -> Graph:
     """The graph of a function for the shapes of arrays."""
     program = trace(function, {name: array.shape for name, array in arrays.items()}, arguments)
     graph = lower(program, number_format=Format.parse(text))
@@ -63,7 +61,8 @@ def on_the_machine(
     pes: int = 4,
     **arguments: Any,
 ) -> None:
-    """Assert that the cycle model computes the words of the graph for these arrays, and for the same arrays once more.
+    """Assert that the cycle model computes the words of the graph for these arrays, and for the same arrays
+    once more.
     """
     fmt = Format.parse(text)
     graph = shaped(graph_of(function, arrays, text, **arguments), fmt)

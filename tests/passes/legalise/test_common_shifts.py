@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tabla.templates.template import template_for
 
 from tabla.backend import schedule_graph
 from tabla.ir.body import FEW_SHIFTS
@@ -23,6 +22,7 @@ from tabla.program.decode import decode
 from tabla.program.encode import encode
 from tabla.program.layout import operation_layout
 from tabla.source import Source, TablaError
+from tabla.templates.template import template_for
 from tests.end_to_end.algorithms import hold_against_evaluation, need
 from tests.schedule.agreement import agree
 

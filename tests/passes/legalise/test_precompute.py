@@ -6,7 +6,6 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
-from tabla.templates.template import template_for
 
 from tabla.bound import quick
 from tabla.ir.format import Format
@@ -14,6 +13,7 @@ from tabla.ir.graph import Affine, Constant, Divide, Gather, Gathered, Graph, Li
 from tabla.ir.independent import independent, tables
 from tabla.ir.legal import Legal
 from tabla.passes.legalise.precompute import precompute
+from tabla.templates.template import template_for
 from tests.ir.examples import Builder, at, product, word
 from tests.schedule.agreement import agree
 

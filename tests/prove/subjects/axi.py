@@ -7,12 +7,12 @@ from operator import and_, or_
 from typing import Any
 
 from amaranth.hdl import Cat, Const, Mux, Signal
+
 from tabla.hw.bus.registers import COMMANDS, ERRORS, LEVELS, STICKY, RegisterFile
 from tabla.hw.bus.slice import InputSlice
 from tabla.hw.bus.stream_out import StreamOutput
-from tabla.templates.bus import register, registers
-
 from tabla.program.bus import BusShape
+from tabla.templates.bus import register, registers
 from tests.prove.bench import Bench, Opened
 from tests.prove.planted import mutants
 from tests.prove.promises import BEATS_QUIET, Beats, claim

@@ -7,11 +7,11 @@ from functools import partial
 from typing import Any
 
 from amaranth.hdl import Const, Mux, Signal
+
 from tabla.hw.bus.commands import CommandSequencer, State
 from tabla.hw.bus.sizes import UnitSizes
 from tabla.hw.bus.verdict import Verdict
 from tabla.hw.controller import DUMP, LOAD, RUN
-
 from tests.prove.bench import Bench, Opened
 from tests.prove.planted import mutants
 from tests.prove.subject import Speed, Subject

@@ -7,12 +7,12 @@ from functools import partial
 from typing import Any
 
 from amaranth.hdl import Const, Mux, Signal, signed
+
 from tabla.hw.controller import DUMP, LOAD, Controller
 from tabla.hw.countdown import Countdown
 from tabla.hw.timing import Timing
-from tabla.templates.template import timing
-
 from tabla.program.image import Entry, Image, StreamEntry
+from tabla.templates.template import timing
 from tests.prove.bench import Bench, Opened
 from tests.prove.planted import exchanged, mutants
 from tests.prove.products import CountdownModel

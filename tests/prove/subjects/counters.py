@@ -6,10 +6,10 @@ from functools import partial
 from typing import Any
 
 from amaranth.hdl import Array, Mux, Signal
+
 from tabla.hw.countdown import Countdown
 from tabla.hw.counters import EventCounter
 from tabla.hw.tokens import HeldDelays, TokenDelay, tokens_on_the_way
-
 from tests.prove.bench import Bench, Opened
 from tests.prove.planted import mutants
 from tests.prove.subject import Speed, Subject

@@ -9,11 +9,11 @@ from amaranth.asserts import AnySeq
 from amaranth.hdl import Module, Mux, Signal, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
+
 from tabla.hw.function_unit import pipeline_for
 from tabla.hw.functions.interpolation import Interpolation
 from tabla.hw.multiplier import Multiplier
 from tabla.hw.pipeline import bits_for
-
 from tabla.ir.format import Format
 from tests.prove.bench import Bench, Opened
 from tests.prove.planted import exchanged, mutants

@@ -8,9 +8,9 @@ from typing import Any
 from amaranth.hdl import Cat, Const, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
+
 from tabla.hw.board.frames import Crc32, FrameReceiver, FrameSender
 from tabla.hw.board.uart import UartReceiver, UartTransmitter
-
 from tabla.program.protocol import CHECK_BYTES, ESCAPE, FLAG, FLIP
 from tests.prove.bench import Bench, Opened
 from tests.prove.planted import exchanged, mutants

@@ -6,13 +6,13 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+
 from tabla.hw.function_unit import pipeline_for
 from tabla.hw.functions.pipeline import REGISTER
-from tabla.templates.template import functions
-
 from tabla.ir.format import Format
 from tabla.ir.functions import apply_to_reals, apply_to_words, table
 from tabla.program.image import FunctionTable
+from tabla.templates.template import functions
 from tests.hw.bench import played
 from tests.ir.error_bounds import error_bound
 from tests.prove.bench import Bench

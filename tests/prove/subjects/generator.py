@@ -7,9 +7,9 @@ from operator import and_
 from typing import Any
 
 from amaranth.hdl import Const, Mux, Signal
+
 from tabla.hw.generator import Generator
 from tabla.hw.window import Window
-
 from tests.prove.bench import Bench, Opened
 from tests.prove.planted import mutants
 from tests.prove.subject import Speed, Subject

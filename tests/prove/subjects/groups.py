@@ -7,8 +7,8 @@ from operator import and_, or_
 from typing import Any
 
 from amaranth.hdl import Cat, Const, Mux, Signal
-from tabla.hw.bus.groups import GroupReader
 
+from tabla.hw.bus.groups import GroupReader
 from tabla.program.bus import BusShape
 from tests.prove.bench import Bench, Opened
 from tests.prove.planted import mutants

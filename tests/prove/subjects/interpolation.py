@@ -6,10 +6,10 @@ from functools import partial
 from typing import Any
 
 from amaranth.hdl import Const, Mux, Signal, signed
+
 from tabla.hw.functions.interpolation import Interpolation
 from tabla.hw.memory import WordMemory
 from tabla.hw.multiplier import Multiplier
-
 from tabla.ir.format import Format
 from tests.prove.bench import Bench, Opened
 from tests.prove.planted import exchanged, mutants

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from amaranth.hdl import Const, Mux, signed
-from tabla.hw.multiplier import Multiplier
 
+from tabla.hw.multiplier import Multiplier
 from tests.prove.bench import Bench
 from tests.prove.lane_proof import lane
 from tests.prove.planted import mutants

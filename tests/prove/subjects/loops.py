@@ -6,9 +6,9 @@ from functools import partial, reduce
 from operator import and_
 
 from amaranth.hdl import Const, Mux, Signal
+
 from tabla.hw.loops import Loops
 from tabla.hw.strands import strand_shape
-
 from tabla.program.layout import strand_layout
 from tests.prove.bench import Bench, Opened
 from tests.prove.planted import mutants

@@ -6,11 +6,11 @@ from functools import partial
 from typing import Any
 
 from amaranth.hdl import Signal
+
 from tabla.hw.bus.commands import State
 from tabla.hw.bus.sizes import UnitSizes
 from tabla.hw.controller import LOAD
 from tabla.hw.overlay.commands import ProgramCommands
-
 from tabla.program.overlay_words import Status
 from tests.prove.bench import Bench
 from tests.prove.planted import mutants

@@ -9,12 +9,12 @@ from typing import Any
 
 from amaranth.hdl import Cat, Const, Mux, Signal
 from amaranth.lib import memory
+
 from tabla.hw.board.buffer import BlockQueue
 from tabla.hw.border_queue import BeatQueue, BorderQueue
 from tabla.hw.bus.unit_buffer import UnitBuffer
 from tabla.hw.memory import WordMemory
 from tabla.hw.output import OutputBuffer
-
 from tests.prove.bench import Bench, Opened
 from tests.prove.planted import exchanged, mutants
 from tests.prove.products import WatchedMemory, WatchedRam

@@ -9,9 +9,9 @@ from math import floor, trunc
 from typing import Any
 
 from amaranth.hdl import Cat, Const, Mux, Signal, signed
+
 from tabla.hw.functions.pipeline import REGISTER
 from tabla.hw.functions.quotient import Quotient
-
 from tests.hw.bench import played
 from tests.prove.bench import Bench, Opened
 from tests.prove.exhaustion import Exhaustion

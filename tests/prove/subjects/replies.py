@@ -7,9 +7,9 @@ from operator import or_
 from typing import Any
 
 from amaranth.hdl import Array, Mux, Signal
+
 from tabla.hw.board.replies import Replier
 from tabla.hw.overlay.board import ProgramReplier
-
 from tabla.program.protocol import DONE, LinkShape, ProgramRequest, Refusal, Request
 from tests.prove.bench import Bench, Opened
 from tests.prove.planted import mutants

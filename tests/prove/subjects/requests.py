@@ -6,8 +6,8 @@ from functools import partial
 from typing import Any
 
 from amaranth.hdl import Cat, Const, Mux, Signal
-from tabla.hw.board.requests import RequestReader
 
+from tabla.hw.board.requests import RequestReader
 from tabla.program.protocol import ARGUMENT_BYTES, CHECK_BYTES, LinkShape, Request
 from tests.prove.bench import Bench, Opened
 from tests.prove.planted import mutants

@@ -6,8 +6,8 @@ from functools import partial
 from typing import Any
 
 from amaranth.hdl import Const, Mux, Signal, signed
-from tabla.hw.rounder import POSTS, Rounder
 
+from tabla.hw.rounder import POSTS, Rounder
 from tests.prove.bench import Bench
 from tests.prove.planted import mutants
 from tests.prove.subject import Speed, Subject

@@ -6,8 +6,8 @@ from functools import partial, reduce
 from operator import or_
 
 from amaranth.hdl import Mux
-from tabla.hw.serial_out import SerialOut
 
+from tabla.hw.serial_out import SerialOut
 from tests.prove.bench import Bench
 from tests.prove.planted import mutants
 from tests.prove.subject import Speed, Subject

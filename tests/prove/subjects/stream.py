@@ -9,13 +9,13 @@ from typing import Any
 from amaranth.asserts import AnySeq
 from amaranth.hdl import Cat, Const, Elaboratable, Module, Mux, Signal
 from amaranth.lib.wiring import Out
+
 from tabla.hw.bus.groups import GroupReader
 from tabla.hw.bus.sizes import UnitSizes
 from tabla.hw.bus.slice import InputSlice
 from tabla.hw.bus.stream_in import Mode, StreamInput
 from tabla.hw.bus.unit_buffer import UnitBuffer
 from tabla.hw.countdown import Countdown
-
 from tabla.program.bus import BusShape
 from tests.prove.bench import Bench, Opened
 from tests.prove.planted import exchanged, mutants

@@ -6,8 +6,8 @@ from functools import partial
 from typing import Any
 
 from amaranth.hdl import Const, Mux, signed
-from tabla.hw.tree import Tree, levels
 
+from tabla.hw.tree import Tree, levels
 from tests.prove.bench import Bench, Opened
 from tests.prove.planted import mutants
 from tests.prove.subject import Speed, Subject

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from tabla.templates.template import functions
-
 from tabla.schedule.schedule import Schedule
 from tabla.strands.strand import Operation
+from tabla.templates.template import functions
 from tests.schedule.planted.changes import (
     COMPARED,
     fault,

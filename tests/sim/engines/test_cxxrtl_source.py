@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from tabla.sim.engines import cxxrtl_source
 from tabla.sim.engines.cxxrtl_source import recast
 

@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+
 from tabla.sim.engines import cxxrtl_run
 from tabla.sim.engines.cxxrtl_words import OPERATIONS, RUNTIME, fits, plain
 

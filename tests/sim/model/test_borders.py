@@ -9,6 +9,7 @@ from hand_assembler import Nest, assemble, parameters, root, root_write, stream
 from hand_images import linear
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from tabla.sim.machine import Stalls
 from tabla.sim.model.border import timeline
 from tabla.sim.model.cycle_model import CycleModel

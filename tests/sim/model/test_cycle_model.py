@@ -10,11 +10,11 @@ from hand_assembler import Nest, Op, assemble, lane, lane_write, parameters, roo
 from hand_images import linear, rounded, rows
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from tabla.program.image import Image
 from tabla.sim.machine import RunResult
 from tabla.sim.model.cycle_model import CycleModel
 from tabla.sim.model.faults import MachineFault
-
-from tabla.program.image import Image
 
 
 @pytest.mark.parametrize("pes", [1, 2, 3, 4, 8])

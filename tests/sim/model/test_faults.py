@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 from hand_assembler import Nest, assemble, lane, lane_write, parameters, root, root_write, stream, table
 from hand_images import linear
-from tabla.sim.model.cycle_model import CycleModel
-from tabla.sim.model.faults import MachineFault
 
 from tabla.program.image import Image
+from tabla.sim.model.cycle_model import CycleModel
+from tabla.sim.model.faults import MachineFault
 
 READ = {"lane_issue": [Nest(body=[lane(a="model", b="one")])]}
 

@@ -10,13 +10,13 @@ import pytest
 from hand_assembler import parameters
 from hand_assembler import table as function
 from hand_images import function_program
-from tabla.sim.model.cycle_model import CycleModel
-from tabla.sim.model.function_unit import function_of
 
 from tabla.ir.format import Format
 from tabla.ir.functions import apply_to_words as apply
 from tabla.ir.functions import table
 from tabla.program.image import FunctionTable
+from tabla.sim.model.cycle_model import CycleModel
+from tabla.sim.model.function_unit import function_of
 from tests.ir.error_bounds import error_bound
 
 NAMES = ("sigmoid", "tanh", "gaussian", "erf", "atan", "arc", "exp", "log", "sqrt", "divide", "quotient")

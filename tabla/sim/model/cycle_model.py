@@ -1,0 +1,228 @@
+"""The independent cycle model: microcode words in, words and cycles out.
+
+It reads the records in ``templates/machine.td`` and the laws in ``docs/decisions/0003-machine.md`` and shares no
+code with the hardware or the assembler. :mod:`tabla.sim.model.border` gives all cycles of a command. For the time
+between two tokens, the issues of all samples in flight are merged into one list. The list is kept and used again
+whenever the same distances between tokens come back, so that idle cycles cost nothing.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable
+from itertools import pairwise
+
+from tabla import progress
+from tabla.program.image import Entry, Image
+from tabla.sim.machine import BeatRows, Machine, RunResult, Stalls, as_beats
+from tabla.sim.model.border import Timeline, timeline
+from tabla.sim.model.datapath import Datapath, Sample
+from tabla.sim.model.faults import MachineFault
+from tabla.sim.model.lane_units import LANE_MEMORIES, Run, lane_issue, lane_write
+from tabla.sim.model.root_units import PORTS, root_issue, root_write
+from tabla.sim.model.stream_unit import StreamUnit, check_release
+from tabla.sim.model.strict import MemoryLaws
+from tabla.sim.model.trace import ORDER, Issue, sample_trace
+from tabla.templates.template import timing
+
+Event = tuple[int, int, Run, tuple[int, ...], Issue]
+"""Cycle counted from the latest token; place of the sample, 0 for the latest; closure; its addresses; the issue."""
+
+_BUILDERS: dict[str, tuple[Callable[[Datapath, Issue], Run], tuple[str, ...]]] = {
+    "lane_issue": (lane_issue, LANE_MEMORIES),
+    "lane_write": (lane_write, ("address",)),
+    "root_issue": (root_issue, PORTS),
+    "root_write": (root_write, ("address",)),
+}
+
+
+class _Program:
+    """The run program or the dump program, unrolled for one sample and bound to a datapath.
+
+    `words` is the number of words that one writing operation of the root puts out.
+    """
+
+    def __init__(self, path: Datapath, image: Image, entry: Entry, *, words: int = 1) -> None:
+        self.entry = entry
+        self.issues = sample_trace(image, entry)
+        self.cycles = [issue.cycle for issue in self.issues]
+        self.span = self.cycles[-1] + 1 if self.cycles else 0
+        kinds: dict[tuple[object, ...], Run] = {}
+        self.runs: list[tuple[Run, tuple[int, ...]]] = []
+        for issue in self.issues:
+            build, generators = _BUILDERS[issue.kind]
+            values = issue.values
+            kind = (
+                id(issue.operation),
+                *(issue.first, issue.last, issue.gate_open, values.get("low"), values.get("high")),
+            )
+            run = kinds.get(kind)
+            if run is None:
+                run = kinds[kind] = build(path, issue)
+            self.runs.append((run, tuple(values[name] for name in generators)))
+        # One operation may put out a word of each root. A queue takes them at once, or else they follow each other.
+        queue = image.parameters.split_results
+        puts = [i.cycle for i in self.issues if i.unit == "root_write" and i.operation.numbers["to_output"]]
+        self.output_cycles = [cycle + (0 if queue else later) for cycle in puts for later in range(words)]
+        if len(self.output_cycles) != entry.outputs:
+            raise MachineFault(f"a token puts out {len(self.output_cycles)} words, the image says {entry.outputs}")
+        if any(after < before + (1 if queue else words) for before, after in pairwise(puts)):
+            raise MachineFault("two words leave in one cycle")
+        self._merged: dict[tuple[int, ...], list[Event]] = {}
+        self.proven: set[tuple[int, ...]] = set()
+
+    def merged(self, length: int, ages: tuple[int, ...]) -> list[Event]:
+        """Return the events of the `length` cycles that begin with the latest token.
+
+        `ages[k]` is the number of cycles from the token of the k-th latest sample to the latest token.
+        """
+        key = (length, *ages)
+        found = self._merged.get(key)
+        if found is None:
+            found = []
+            for place, age in enumerate(ages):
+                begin, end = bisect_left(self.cycles, age), bisect_left(self.cycles, age + length)
+                for number in range(begin, end):
+                    run, at = self.runs[number]
+                    found.append((self.cycles[number] - age, place, run, at, self.issues[number]))
+            found.sort(key=lambda event: (event[0], ORDER[event[4].kind]))
+            self._merged[key] = found
+        return found
+
+
+class CycleModel(Machine):
+    """The cycle model of the machine with the program `image`.
+
+    A program that breaks a law of the machine raises MachineFault; `strict` adds the checks of the laws on memories.
+    """
+
+    def __init__(self, image: Image, *, strict: bool = True) -> None:
+        self.image = image
+        self.path = Datapath(image.parameters)
+        windows = {"data": image.data_window, "root data": image.root_data_window}
+        self.laws = MemoryLaws(self.path, windows=windows) if strict else None
+        own = image.parameters.roots if image.parameters.split_results else 1
+        self._run_program = _Program(self.path, image, image.run, words=own)
+        self._dump_program = _Program(self.path, image, image.dump, words=image.parameters.roots)
+        self._stream_run = StreamUnit(self.path, image, image.stream_run, self.laws)
+        self._stream_load = StreamUnit(self.path, image, image.stream_load, self.laws)
+        check_release(image, self._run_program.issues)
+        loading_only = self._stream_run.targets() - {"data", "root data"}
+        if loading_only:
+            raise MachineFault(f"samples are written to {', '.join(sorted(loading_only))}, which only loads may do")
+        self._now = 0
+
+    def take_over(self, other: CycleModel) -> None:
+        """Take the words and the counters of a machine of the same shape, whose microcode `other` has had until now."""
+        for name, rows in other.path.memories.items():
+            self.path.memories[name][:] = rows
+        for own, root in zip(self.path.roots, other.path.roots, strict=True):
+            for name, words in root.memories.items():
+                own.memories[name][:] = words
+        if self.laws is not None and other.laws is not None:
+            self.laws.written = {name: rows.copy() for name, rows in other.laws.written.items()}
+            self.laws.root_written = {name: words.copy() for name, words in other.laws.root_written.items()}
+        for name in ("lane_overflows", "root_overflows", "domain_errors"):
+            setattr(self.path, name, getattr(other.path, name))
+
+    @property
+    def cycles(self) -> int:
+        """The cycles that have passed since reset."""
+        return self._now
+
+    def load(self, beats: BeatRows) -> None:
+        """Run the load program once (command 0)."""
+        rows = as_beats(beats, self.image.parameters.stream_words, self.image.stream_load.beats)
+        self._stream_load.write(rows, 0)
+        self._now += len(rows) + timing().ready
+
+    def run(self, beats: BeatRows, samples: int, stalls: Stalls | None = None) -> RunResult:
+        """Run `samples` samples (command 1)."""
+        entry, each = self.image.run, self.image.stream_run.beats
+        rows = as_beats(beats, self.image.parameters.stream_words, samples * each)
+        times = timeline(
+            self.image,
+            samples=samples,
+            beats=each,
+            period=entry.period,
+            outputs=self._run_program.output_cycles,
+            stalls=stalls or Stalls(),
+            origin=self._now,
+        )
+        slots, parameters = self.image.parameters.ring_slots, self.image.parameters
+
+        def sample(number: int) -> Sample:
+            slot = number % slots
+            if each:
+                self._stream_run.write(rows[number * each : (number + 1) * each], slot)
+            return Sample(
+                number=number,
+                lane_window=slot * self.image.data_window,
+                root_window=slot * self.image.root_data_window,
+            )
+
+        self._execute(self._run_program, times, sample, slots)
+        self.path.outputs, outputs = [], self.path.outputs
+        self.path.updates, updates = [], self.path.updates
+        self._now = times.end + entry.drain + parameters.ring_slots
+        return RunResult(
+            samples=samples,
+            outputs=outputs,
+            starts=times.starts,
+            first_words=times.first_words,
+            last_words=times.last_words,
+            updates=sorted(set(updates)),
+            leaves=times.leaves,
+            counters=self.path.counters(),
+            ring_slots=slots,
+        )
+
+    def dump(self, count: int) -> list[int]:
+        """Return the words of `count` tokens of the dump program (command 2)."""
+        entry = self.image.dump
+        times = timeline(
+            self.image,
+            samples=count,
+            beats=0,
+            period=entry.period,
+            outputs=self._dump_program.output_cycles,
+            stalls=Stalls(),
+            origin=self._now,
+        )
+        laws, self.laws = self.laws, None  # a dump may read words that nobody wrote
+        self.path.dumping = True
+        try:
+            self._execute(
+                self._dump_program, times, lambda n: Sample(number=n, lane_window=n, root_window=n), count or 1
+            )
+        finally:
+            self.path.dumping, self.laws = False, laws
+        self.path.outputs, outputs = [], self.path.outputs
+        self._now = times.end + entry.drain
+        return outputs
+
+    def close(self) -> None:
+        """Do nothing: the model holds no process."""
+
+    def _execute(self, program: _Program, times: Timeline, sample_of: Callable[[int], Sample], slots: int) -> None:
+        """Run the issues of all tokens in the order of their cycles."""
+        self.path.rest()
+        starts = times.starts
+        flight: list[tuple[int, Sample]] = []  # latest token first
+        for number, start in enumerate(starts):
+            if not self.path.dumping:
+                progress.tell("simulation", number, len(starts), "sample")
+            flight = [(start, sample_of(number)), *(s for s in flight if s[0] + program.span > start)]
+            length = starts[number + 1] - start if number + 1 < len(starts) else program.span
+            length = min(length, program.span)
+            ages = tuple(start - token for token, _ in flight)
+            events = program.merged(length, ages)
+            samples = [sample for _, sample in flight]
+            if self.laws is not None and (key := (number % slots, length, *ages)) not in program.proven:
+                for offset, age, run, at, issue in events:
+                    self.laws.check(issue, start + offset, samples[age])
+                    run(start + offset, samples[age], at)
+                program.proven.add(key)
+            else:
+                for offset, age, run, at, _ in events:
+                    run(start + offset, samples[age], at)
