@@ -371,7 +371,7 @@ class Fitting:
                 start = len(words) == 1 and words[0].sign == 1 and not words[0].reduce
                 values = scales if start or not words else scales | {_UNIT.value}
                 place = common_place(values, self._format)
-                apart = [term for term in inexact if self._small(term, max(values), place)]
+                apart = [term for term in operation.terms if self._small(term, max(values), place)]
                 if not apart:
                     return self._at(operation, place, start, box)
             made = part(self._sum(Linear(terms=tuple(apart)), box, part))
@@ -388,7 +388,8 @@ class Fitting:
     def _small(self, term: Term, largest: Fraction, place: int) -> bool:
         """Return whether a constant is less than a sixteenth of the largest one, and inexact at its place."""
         factor = _scale(term)
-        assert factor is not None
+        if factor is None:
+            return False
         return 16 * abs(factor.value) < largest and (factor.value * Fraction(2) ** place).denominator != 1
 
     def _at(self, operation: Linear, place: int, start: bool, box: Mapping[str, Index]) -> Linear:

@@ -81,7 +81,7 @@ class Words:
                 place = self.place(max(sizes))
                 apart = [
                     (c, x)
-                    for c, x in inexact
+                    for c, x in scaled
                     if 16 * abs(c) < max(sizes) and (c * Fraction(2) ** place).denominator != 1
                 ]
                 if not apart:

@@ -275,6 +275,8 @@ def test_a_scaled_sum_is_within_its_bound(drawn: list[tuple[int, int, int]], sca
 CONSTANT = st.one_of(
     st.builds(Fraction, st.integers(1, 3000), st.sampled_from([1, 2, 3, 8, 10, 100, 1000, 1024])),
     st.sampled_from([Fraction(1, 2), Fraction(2), Fraction(3, 4), Fraction(1, 1000), Fraction(7, 5)]),
+    # Some of these are words without an error, and inexact at the place of a larger constant.
+    st.builds(Fraction, st.integers(1, 63), st.sampled_from([512, 1024, 2048])),
 )
 SIGN = st.sampled_from([1, -1])
 
@@ -335,6 +337,15 @@ def test_a_choice_of_constants_is_one_of_their_words(text: str) -> None:
         chosen = [words.word(Fraction(value) * fmt.one) for value in (one, other, "2.3")]
         found = results(tc(kernel, {}, fmt), fmt, {"x": [1, 0]})
         assert found == [chosen[:2], [chosen[2] + max(word, chosen[0]) for word in (1, 0)]]
+
+
+def test_a_small_constant_that_is_a_word_keeps_its_bits_beside_a_large_one() -> None:
+    """7/2048 is a word of q4.14 and inexact at the place of 194, which has 9 bits behind the point."""
+    fmt = Format.parse("q4.14")
+    words = {"a": -52165, "b": -9}
+    graph = tabla("model_input a, b; y = b * -194 - a * 0.00341796875;", fmt)
+    wanted = Words(fmt.integer, fmt.fraction).sum_of([(Fraction(-194), -9), (Fraction(-7, 2048), -52165)])
+    assert results(graph, fmt, words) == [[wanted]] == [[1924]]
 
 
 def test_constants_are_added_and_multiplied_exactly() -> None:
