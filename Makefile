@@ -2,6 +2,7 @@
 #
 #   make demo        write Verilog for examples/logistic.t and train it on real data in simulation; no system package
 #   make test        run lint, then the tests (this installs Icarus Verilog, g++ and others with apt where it may)
+#   make check       run lint, the quick tests of the compiler, and one program through Icarus; takes two minutes
 #   make test-all    run the slow tests, too, and draw new random programs
 #   make lint        run ruff, its formatter, and mypy --strict
 #   make docs        write the documentation site into the folder site; open site/index.html in a browser
@@ -42,8 +43,8 @@ PYTEST := $(BIN)/python -m pytest -rs
 # Two workers suit the smallest check machines. On a larger one use `make test WORKERS=8`.
 WORKERS ?= 2
 
-.PHONY: help demo test test-all lint docs docs-test bench bench-bus bench-fpga bench-cost bench-overlay bench-accuracy \
-	prove prove-quick prove-mutants fuzz fuzz-texts fuzz-formulas mutants simulators clean
+.PHONY: help demo check test test-all lint docs docs-test bench bench-bus bench-fpga bench-cost bench-overlay \
+	bench-accuracy prove prove-quick prove-mutants fuzz fuzz-texts fuzz-formulas mutants simulators clean
 .DEFAULT_GOAL := help
 
 help:
@@ -79,6 +80,15 @@ simulators: $(VENV)/test
 # The tests run even if lint finds a fault. The target fails if either of them fails.
 TESTED = lint=0; $(MAKE) --no-print-directory lint || lint=1; $(PYTEST) --numprocesses $(WORKERS) --dist worksteal
 
+# The units of the compiler, what no room may break, and one program from its text through Icarus Verilog.
+CHECKED := tests/test_layers.py tests/test_editors.py tests/graph tests/languages/tabla tests/languages/preprocess \
+	tests/schedule/strands tests/schedule/test_check.py tests/program tests/templates tests/mistakes/test_programs.py \
+	--ignore tests/graph/passes --ignore tests/graph/compiled --ignore tests/templates/tablegen
+check: $(VENV)/test simulators
+	@lint=0; $(MAKE) --no-print-directory lint || lint=1; \
+	$(PYTEST) -q --numprocesses $(WORKERS) -m 'not slow and not docs' $(CHECKED) \
+		'tests/end_to_end/test_engines.py::test_hardware[linear-icarus-4]' && exit $$lint
+
 test: $(VENV)/test simulators
 	@$(TESTED) -m 'not slow and not docs' && exit $$lint
 
@@ -104,7 +114,7 @@ docs-test: $(VENV)/test simulators
 
 bench: $(VENV)/test simulators
 	$(BIN)/python -m benchmarks -o benchmarks/results
-	TABLEGEN_PROGRAMS=2000 $(PYTEST) tests/lang/tablegen/test_random_programs.py
+	TABLEGEN_PROGRAMS=2000 $(PYTEST) tests/templates/tablegen/test_random_programs.py
 
 # Rows that were measured before stay in the file, so a long run can be done in parts: make bench-fpga PES=16 SEEDS=1
 # Deep memories and large arrays are synthesised without routing: make bench-fpga PES=64 WORDS=1024 SEEDS=0 and
@@ -148,31 +158,31 @@ bench-accuracy: $(VENV)/test
 
 # The proofs need no simulator. PROVED is a word of the subjects' names.
 prove: $(VENV)/test
-	$(BIN)/python -m tests.prove --workers $(WORKERS) $(if $(PROVED),--only '$(PROVED)') --record
+	$(BIN)/python -m verify.prove --workers $(WORKERS) $(if $(PROVED),--only '$(PROVED)') --record
 
 prove-quick: $(VENV)/test
-	$(BIN)/python -m tests.prove --workers $(WORKERS) --quick
+	$(BIN)/python -m verify.prove --workers $(WORKERS) --quick
 
 prove-mutants: $(VENV)/test
-	$(BIN)/python -m tests.prove --workers $(WORKERS) --mutants $(if $(PROVED),--only '$(PROVED)')
+	$(BIN)/python -m verify.prove --workers $(WORKERS) --mutants $(if $(PROVED),--only '$(PROVED)')
 
 # The input of each fault goes into the folder fuzz-faults. A seed gives the same inputs each time.
 fuzz-texts: $(VENV)/test
-	$(BIN)/python -m tests.fuzz.texts --count $(or $(N),10000) --seed $(SEED) $(if $(ONLY),--only '$(ONLY)')
+	$(BIN)/python -m verify.fuzz.texts --count $(or $(N),10000) --seed $(SEED) $(if $(ONLY),--only '$(ONLY)')
 
 fuzz-formulas: $(VENV)/test
-	$(BIN)/python -m tests.fuzz.drawn_formulas --seconds $(or $(N),60) --seed $(SEED)
+	$(BIN)/python -m verify.fuzz.drawn_formulas --seconds $(or $(N),60) --seed $(SEED)
 
 # The file fuzz-programs.json tells how far the run is.
 fuzz: $(VENV)/test simulators
-	$(BIN)/python -m tests.fuzz.programs --count $(or $(N),300) --seed $(SEED)
+	$(BIN)/python -m verify.fuzz.programs --count $(or $(N),300) --seed $(SEED)
 
 # The faults are planted into copies. MUTATED is what gets the faults of the sources: hw, or check, the checker of schedules.
 # The test benches have drawings with seeds of their own. With SEED=7 they get others, which are printed and not kept.
 MUTATED ?= hw
 mutants: $(VENV)/test simulators
-	$(BIN)/python -m tests.fuzz.mutation $(MUTATED) --count $(or $(N),300) --seed $(SEED)
-	$(BIN)/python -m tests.fuzz.bench_mutants $(if $(N),--count $(N)) $(if $(filter command,$(origin SEED)),--seed $(SEED))
+	$(BIN)/python -m verify.fuzz.mutation $(MUTATED) --count $(or $(N),300) --seed $(SEED)
+	$(BIN)/python -m verify.fuzz.bench_mutants $(if $(N),--count $(N)) $(if $(filter command,$(origin SEED)),--seed $(SEED))
 
 clean:
 	rm -rf $(VENV) .lint build demo site fuzz-faults fuzz-programs.json *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

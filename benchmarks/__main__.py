@@ -53,8 +53,8 @@ from benchmarks.process import measured
 from benchmarks.records import MOST_MEGABYTES as RECORDS_MEGABYTES
 from benchmarks.records import MOST_SECONDS as RECORDS_SECONDS
 from benchmarks.records import bench_records
-from tabla.compiled.plans import available
 from tabla.examples.catalogue import EXAMPLES
+from tabla.graph.compiled.plans import available
 
 PES = 16
 MOST_SECONDS, MOST_MEGABYTES = 5.0, 500.0

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchmarks.process import measured
 from tabla.examples.catalogue import EXAMPLES
-from tabla.mapping.effort import EFFORTS
+from tabla.schedule.mapping.effort import EFFORTS
 
 LEAST_EFFORT_SECONDS = 1.5
 """Processor seconds in which level 0 compiles an example, from Python's start to the microcode."""

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 import tabla
+from tabla.base.source import TablaError
+from tabla.build.arrays import initial_models, shapes_of
 from tabla.examples.catalogue import EXAMPLES
-from tabla.ir.words import to_words
-from tabla.runs import shapes_of
-from tabla.simulation import ENGINES, session
-from tabla.source import TablaError
-from tabla.training.arrays import initial_models
+from tabla.graph.words import to_words
+from tabla.host.engines.session import ENGINES, session
 
 LEAST_CYCLES = 20_000.0
 NAMES = ("logistic", "backprop")

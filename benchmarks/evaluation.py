@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 
 from benchmarks.learning.problems import Problem
-from tabla.compiled.plans import Evaluators
+from tabla.build.arrays import initial_models, shapes_of
+from tabla.build.options import Options
 from tabla.driver import Build, build
 from tabla.examples.catalogue import EXAMPLES
-from tabla.ir.words import to_words
-from tabla.options import Options
-from tabla.runs import shapes_of
-from tabla.training.arrays import initial_models
+from tabla.graph.compiled.plans import Evaluators
+from tabla.graph.words import to_words
 
 RUNS = 3
 

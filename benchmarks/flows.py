@@ -30,11 +30,11 @@ from typing import Any
 import tabla
 from benchmarks.bus.case import wrapped_verilog
 from benchmarks.learning.problems import Problem
+from tabla.base.source import TablaError
+from tabla.build.synth import nextpnr
+from tabla.build.synth.tool import last_words, run_tool
+from tabla.build.synth.yosys import synthesise_flat
 from tabla.driver import Build, build
-from tabla.source import TablaError
-from tabla.synth import nextpnr
-from tabla.synth.tool import last_words, run_tool
-from tabla.synth.yosys import synthesise_flat
 from tabla.templates.targets import target
 
 PROBLEM, PES, BUS_BITS = Problem(kind="logistic", sizes=(30,)), 16, 32

@@ -26,9 +26,9 @@ from typing import Any
 import tabla
 from benchmarks.learning.aims import PEER
 from benchmarks.learning.problems import problems
+from tabla.build.synth import nextpnr
+from tabla.build.synth.yosys import Netlist, synthesise_flat
 from tabla.driver import Build, build
-from tabla.synth import nextpnr
-from tabla.synth.yosys import Netlist, synthesise_flat
 from tabla.templates.targets import target
 
 SIZES = ("linear 55", "logistic 54", "svm 54", "reco 138x130x10", "backprop 8-16-3")

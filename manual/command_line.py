@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from tabla.cli import COMMANDS, parser_for
+from tabla.commands.cli import COMMANDS, parser_for
 
 
 def page(commands: tuple[str, ...] = tuple(COMMANDS)) -> str:

@@ -12,16 +12,16 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 # The title of each group of messages, and the paths that belong to it. The first group that fits a file has it.
 GROUPS = {
-    "Programs in the TABLA language": ("tabla/lang/tabla", "tabla/lower/tabla", "tabla/lang/preprocess"),
-    "Tensor Comprehensions": ("tabla/lang/tc", "tabla/lower/tc"),
-    "Tile": ("tabla/lang/tile", "tabla/lower/tile", "tabla/tile.py"),
-    "TableGen": ("tabla/lang/tablegen",),
+    "Programs in the TABLA language": ("tabla/languages/tabla", "tabla/languages/preprocess"),
+    "Tensor Comprehensions": ("tabla/languages/tc",),
+    "Tile": ("tabla/languages/tile", "tabla/tile.py"),
+    "TableGen": ("tabla/templates/tablegen",),
     "Data and training": (
-        *("tabla/training", "tabla/given.py", "tabla/runs.py", "tabla/learning.py", "tabla/automatic.py"),
-        *("tabla/comparison.py", "tabla/scoring.py", "tabla/examples"),
+        *("tabla/learn", "tabla/base/table.py", "tabla/base/arrays.py", "tabla/build/arrays.py"),
+        "tabla/examples",
     ),
-    "Engines and boards": ("tabla/sim", "tabla/simulation.py", "tabla/link", "tabla/runtime"),
-    "Synthesis": ("tabla/synth",),
+    "Engines and boards": ("tabla/sim", "tabla/host"),
+    "Synthesis": ("tabla/build/synth",),
     "Options, arrays and files": ("",),
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 
-from tabla.lang.tabla import grammar, lexer
+from tabla.languages.tabla import grammar, lexer
 
 
 def page() -> str:

@@ -16,21 +16,21 @@ from typing import Any
 import numpy as np
 
 from tabla import tile
-from tabla.backend import schedule_graph
-from tabla.ir.evaluate import evaluate_fixed
-from tabla.ir.format import Format
-from tabla.ir.graph import Graph
-from tabla.lang.tc import parse
-from tabla.lang.tc.builtins import ARITY, OWN
-from tabla.lang.tc.evaluate import evaluate as evaluate_tc
-from tabla.lang.tile import trace
-from tabla.lang.tile.evaluate import evaluate as evaluate_tile
-from tabla.lang.tile.program import Elementwise
-from tabla.lower.tc import lower as lower_tc
-from tabla.lower.tile import lower as lower_tile
-from tabla.options import Options
-from tabla.passes.pipeline import run_passes
-from tabla.source import Source, TablaError
+from tabla.base.source import Source, TablaError
+from tabla.build.options import Options
+from tabla.graph.evaluate import evaluate_fixed
+from tabla.graph.format import Format
+from tabla.graph.graph import Graph
+from tabla.graph.passes.pipeline import run_passes
+from tabla.languages.tc import parse
+from tabla.languages.tc.builtins import ARITY, OWN
+from tabla.languages.tc.evaluate import evaluate as evaluate_tc
+from tabla.languages.tc.lower import lower as lower_tc
+from tabla.languages.tile import trace
+from tabla.languages.tile.evaluate import evaluate as evaluate_tile
+from tabla.languages.tile.lower import lower as lower_tile
+from tabla.languages.tile.program import Elementwise
+from tabla.schedule.compile import schedule_graph
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "operators.md"
 WORDS = (16, 28)

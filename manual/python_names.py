@@ -10,16 +10,16 @@ from functools import cached_property
 from typing import Any
 
 import tabla
-from tabla import runtime
-from tabla.exploration import Candidate, Exploration
-from tabla.runs import Simulation
-from tabla.synth import synthesise
-from tabla.synth.board import Bitstream, build_bitstream
-from tabla.synth.report import SynthesisReport
-from tabla.training.format_table import Cell, FormatTable
-from tabla.training.record import Training
+from tabla.build.synth import synthesise
+from tabla.build.synth.board import Bitstream, build_bitstream
+from tabla.build.synth.report import SynthesisReport
+from tabla.host import runtime
+from tabla.learn.explore import Candidate, Exploration
+from tabla.learn.format_table import Cell, FormatTable
+from tabla.learn.record import Training
+from tabla.learn.runs import Simulation
 
-# The names of `tabla.runtime`, and what a public method returns, or passes its options to.
+# The names of `tabla.host.runtime`, and what a public method returns, or passes its options to.
 FURTHER: tuple[Any, ...] = (
     *(getattr(runtime, name) for name in ("connect", *sorted(set(runtime.__all__) - {"connect"}))),
     *(Simulation, Training, FormatTable, Cell, Exploration, Candidate),

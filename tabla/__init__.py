@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 from tabla._version import VERSION as __version__
-from tabla.source import TablaError
+from tabla.base.source import TablaError
 
 if _TYPE_CHECKING:
-    from tabla.comparison import formats
     from tabla.driver import Build, compile
-    from tabla.exploration import explore
     from tabla.imported import from_onnx, from_sklearn
+    from tabla.learn.explore import explore
+    from tabla.learn.formats import formats
 
 __all__ = ["Build", "TablaError", "__version__", "compile", "explore", "formats", "from_onnx", "from_sklearn"]
 
@@ -37,11 +37,11 @@ def __getattr__(name: str) -> _Any:
 
         return getattr(imported, name)
     if name == "explore":
-        from tabla import exploration
+        from tabla.learn import explore as exploration
 
         return exploration.explore
     if name == "formats":
-        from tabla import comparison
+        from tabla.learn import formats as comparison
 
         return comparison.formats
     raise AttributeError(f"module 'tabla' has no attribute '{name}'")

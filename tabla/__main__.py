@@ -5,7 +5,7 @@ import os
 import sys
 from typing import TextIO
 
-from tabla.interrupts import Interrupted, handled, ignore
+from tabla.base.interrupts import Interrupted, handled, ignore
 
 
 def main() -> None:
@@ -13,7 +13,7 @@ def main() -> None:
     _open_streams()
     try:
         with handled():
-            from tabla.cli import main as run  # it imports much, so a signal may come meanwhile
+            from tabla.commands.cli import main as run  # it imports much, so a signal may come meanwhile
 
             status = run()
     except Interrupted as stop:

@@ -1,7 +1,7 @@
 """From a program to a build, and what can be done with a build. Read this file first.
 
 ``compile("model.t", pes=16)`` goes the whole way from the text to the microcode. :func:`build` only reads and checks
-the text; each stage behind it is made when it is first asked for (:class:`tabla.stages.Stages`).
+the text; each stage behind it is made when it is first asked for (:class:`tabla.build.stages.Stages`).
 """
 
 from __future__ import annotations
@@ -10,37 +10,31 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tabla.given import Data, Given
-from tabla.ir.format import Format
-from tabla.lang.onnx.model import Model
-from tabla.mapping.effort import DEFAULT_EFFORT, Objective
-from tabla.notations import read
-from tabla.options import Options
-from tabla.parameters import EPOCHS, check_tools, checked_path
-from tabla.passes.pipeline import Pass
-from tabla.source import Source, TablaError, TablaTypeError
-from tabla.stages import STAGES, Stages
+from tabla.base.source import Source, TablaError, TablaTypeError
+from tabla.build.options import Options
+from tabla.build.parameters import EPOCHS, NOTHING, check_tools, checked_path
+from tabla.build.stages import STAGES, Stages
+from tabla.graph.passes.pipeline import Pass
+from tabla.languages.onnx.model import Model
+from tabla.learn.data.reading import Data, Given
+from tabla.schedule.mapping.effort import DEFAULT_EFFORT, Objective
 
 if TYPE_CHECKING:
-    from tabla.runs import Simulation
-    from tabla.schedule.placed import Scheduler
-    from tabla.scoring import Tested
-    from tabla.synth import SynthesisReport
-    from tabla.synth.board import Bitstream
+    from tabla.build.synth import SynthesisReport
+    from tabla.build.synth.board import Bitstream
+    from tabla.learn.format_choice import FormatChoice
+    from tabla.learn.record import Training
+    from tabla.learn.runs import Simulation
+    from tabla.learn.test import Tested
+    from tabla.schedule.placing.placed import Scheduler
     from tabla.templates.targets import Device, Target
-    from tabla.training.format_choice import FormatChoice
-    from tabla.training.record import Training
 
 __all__ = ["STAGES", "Build", "build", "compile"]
-
-NOTHING: Mapping[str, Any] = MappingProxyType({})
-"""The default of a parameter that maps names to values."""
 
 
 def compile(
@@ -138,7 +132,7 @@ def compile(
     * `train`: the initialisers of a model of ONNX that learn; or with `freeze`, those that do not. `loss`:
       ``cross-entropy`` or ``mse``, against the label ``label``.
 
-    Extensions: `passes` run after those of :mod:`tabla.passes.pipeline`, and `scheduler` places the strands.
+    Extensions: `passes` run after those of :mod:`tabla.graph.passes.pipeline`, and `scheduler` places the strands.
 
     The data that ``format="auto"`` chooses by: `data`, `epochs`, `weights`, `seed`, `samples`, `test`, `split`,
     `split_seed`, `shuffle`, `columns`, `classes`, `standardise` and `standardise_labels` are parameters of
@@ -160,7 +154,7 @@ def compile(
         force=force, saturate=saturate, passes=passes, scheduler=scheduler,
     )  # fmt: skip
     options.refuse_unused_records(template, format)
-    from tabla.automatic import for_build
+    from tabla.learn.auto_format import for_build
 
     chosen, format_choice = for_build(
         partial(build, source), options, data, epochs=epochs, weights=weights, seed=seed, samples=samples, test=test,
@@ -183,17 +177,7 @@ def build(
     `source` is what `compile` takes, or the text of a TABLA program.
     `format_choice` says how the format of the options was chosen, if it was chosen from data.
     """
-    template = options.chosen_template()
-    number = Format(integer=template.integer_bits, fraction=template.fraction_bits)
-    reading = read(source, options)
-    return Build(
-        name=reading.name,
-        options=options,
-        reading=reading,
-        template=template,
-        format=number,
-        format_choice=format_choice,
-    )
+    return Build.of(source, options, format_choice)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -217,7 +201,7 @@ class Build(Stages):
         `inputs` lacks come from `weights`, or are drawn by `seed`, 0 or more. `devices` share each step, as those of
         `train` do. Data that does not fit the program is a `TablaError`.
         """
-        from tabla.runs import evaluate
+        from tabla.learn.runs import evaluate
 
         return evaluate(self, inputs, float64=float64, samples=samples, seed=seed, weights=weights, devices=devices)
 
@@ -235,7 +219,7 @@ class Build(Stages):
         `engine` is ``model``, ``cxxrtl``, ``verilator``, ``icarus``, ``amaranth``, or ``serial:PATH`` for a board. The
         other parameters are those of `evaluate`.
         """
-        from tabla.runs import simulate
+        from tabla.learn.runs import simulate
 
         return simulate(self, inputs, engine=engine, samples=samples, seed=seed, weights=weights)
 
@@ -244,7 +228,7 @@ class Build(Stages):
 
         Return the result, or a tuple of results. Of a program that learns, return its models after the step, by name.
         """
-        from tabla.runs import call
+        from tabla.learn.runs import call
 
         return call(self, arrays, named)
 
@@ -254,7 +238,7 @@ class Build(Stages):
 
     def _repr_html_(self) -> str:
         """Return the report as HTML, which a notebook shows."""
-        from tabla.report.notebook import report_html
+        from tabla.build.files.notebook import report_html
 
         return report_html(self.name, self.report())
 
@@ -308,7 +292,7 @@ class Build(Stages):
         ``["serial:/dev/ttyUSB0", "serial:/dev/ttyUSB1"]``. Each takes its share of every minibatch, and the host adds
         up what they have learnt. With `scheduler`, the address of a Dask scheduler, its workers simulate the devices.
         """
-        from tabla.learning import train
+        from tabla.learn.train import train
 
         return train(
             self,
@@ -353,7 +337,7 @@ class Build(Stages):
         array ``label`` of the data. Without an `engine` every sample is evaluated, and the first
         ones run on the cycle model as well. The other parameters are those of `train`.
         """
-        from tabla.scoring import test
+        from tabla.learn.test import test
 
         return test(
             self,
@@ -370,11 +354,11 @@ class Build(Stages):
     def synthesise(self, target: str, *, place_and_route: bool = False, **options: Any) -> SynthesisReport:
         """Return the area on an FPGA, by the name of its family; with `place_and_route`, also the clock.
 
-        `options` are those of :func:`tabla.synth.synthesise`. A program for an overlay is a `TablaError`.
+        `options` are those of :func:`tabla.build.synth.synthesise`. A program for an overlay is a `TablaError`.
         """
         self._refuse_overlay("tabla synth takes its folder")
+        from tabla.build.synth import chosen_part, source_lines, synthesise
         from tabla.hw.places import signal_places
-        from tabla.synth import chosen_part, source_lines, synthesise
         from tabla.templates.targets import target as find_target
 
         check_tools(options)
@@ -397,9 +381,9 @@ class Build(Stages):
     def bitstream(self, board: str, *, templates: str | None = None, **options: Any) -> Bitstream:
         """Make the bitstream of a board, by the name of its record.
 
-        `templates` is a file with more records. `options` are those of :func:`tabla.synth.board.build_bitstream`.
+        `templates` is a file with more records. `options` are those of :func:`tabla.build.synth.board.build_bitstream`.
         """
-        from tabla.synth.board import build_bitstream
+        from tabla.build.synth.board import build_bitstream
         from tabla.templates.targets import board as find_board
         from tabla.templates.targets import target
 
@@ -416,7 +400,7 @@ class Build(Stages):
 
         Nothing is compiled for that. With the option ``force`` nothing is refused.
         """
-        from tabla.mapping.capacity import refuse_excess, refuse_without_part
+        from tabla.schedule.mapping.capacity import refuse_excess, refuse_without_part
 
         if self.options.force or self.options.onto is not None:
             return
@@ -426,8 +410,8 @@ class Build(Stages):
 
     def _refuse_memories(self, part: tuple[Target, Device] | None = None) -> None:
         """Raise `TablaError` for a design whose memories the part does not hold, or no known part."""
-        from tabla.cost.capacity import refuse_without_room
-        from tabla.mapping.capacity import known_parts
+        from tabla.build.cost.capacity import refuse_without_room
+        from tabla.schedule.mapping.capacity import known_parts
 
         if self.options.force or self.options.onto is not None:
             return
@@ -442,7 +426,10 @@ class Build(Stages):
 
     def write(self, folder: str | Path = "build") -> Path:
         """Write the output folder of ``tabla gen``, as a whole or not at all, and return its path."""
-        from tabla.artifacts import write
+        from tabla.build.bench.vectors import SEED
+        from tabla.build.files.output_folder import write
+        from tabla.learn.runs import words_of_inputs
 
         self._refuse_memories()
-        return write(self, Path(checked_path("folder", folder)))
+        given = None if self.options.inputs is None else partial(words_of_inputs, self, SEED)
+        return write(self, Path(checked_path("folder", folder)), given)

@@ -13,9 +13,9 @@ def matmul(A, B):
 makes an accelerator of it; ``docs/tile.md`` is the language.
 """
 
-from tabla.lang.tile.builder import Contraction
-from tabla.lang.tile.dimensions import TensorDim, TensorDims
-from tabla.lang.tile.functions import (
+from tabla.languages.tile.builder import Contraction
+from tabla.languages.tile.dimensions import TensorDim, TensorDims
+from tabla.languages.tile.functions import (
     abs,
     acos,
     asin,
@@ -47,12 +47,12 @@ from tabla.lang.tile.functions import (
     tan,
     tanh,
 )
-from tabla.lang.tile.gradient import descend, gradient
-from tabla.lang.tile.indices import TensorIndex, TensorIndexes
-from tabla.lang.tile.moves import argsort, gather, scatter, topk
-from tabla.lang.tile.prng import prng
-from tabla.lang.tile.steps import update
-from tabla.lang.tile.tensors import Tensor, TensorOutput
+from tabla.languages.tile.gradient import descend, gradient
+from tabla.languages.tile.indices import TensorIndex, TensorIndexes
+from tabla.languages.tile.moves import argsort, gather, scatter, topk
+from tabla.languages.tile.prng import prng
+from tabla.languages.tile.steps import update
+from tabla.languages.tile.tensors import Tensor, TensorOutput
 
 __all__ = [
     "Contraction",

@@ -60,7 +60,7 @@ def command(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
 
     The exit status must be `status`.
     """
-    from tabla.cli import main
+    from tabla.commands.cli import main
 
     def call(*words: str, status: int = 0) -> str:
         ended = main(words)

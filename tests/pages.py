@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from tabla.cli import main
+from tabla.commands.cli import main
 
 DOCS = Path(__file__).parents[1] / "docs"
 FENCE = re.compile(r"^```(\w*)((?: file=\S+| slow)*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import tabla
-from tabla.cli import main
+from tabla.commands.cli import main
 from tests.pages import DOCS, Block, agrees, blocks, own_modules, pages, run
 
 GLOSSARY = DOCS / "glossary.md"
@@ -124,3 +124,18 @@ def test_terms_of_the_glossary_stand_where_it_says() -> None:
         assert path.exists(), f"{term}: there is no {found[2]}"
         if name:
             assert re.search(rf"\b{name}\b", path.read_text(encoding="utf-8")), f"{term}: no {name} in {found[2]}"
+
+
+def test_words_of_the_field_stand_beside_terms_of_the_glossary() -> None:
+    """Each row of the table names terms that have a line of their own, a word of the field and a source."""
+    text = GLOSSARY.read_text(encoding="utf-8")
+    section = text.split("## What the field says")[1].split("\n## ")[0]
+    terms = {word.strip() for told in re.findall(r"^- \*\*([^*]+)\*\*", text, re.MULTILINE) for word in told.split(",")}
+    rows = re.findall(r"^\| (.+?) \| (.+?) \| (.+?) \|$", section, re.MULTILINE)[2:]
+    assert len(rows) > 25
+    for term, word, source in rows:
+        head = re.split(r"[,:;]| \(", term)[0].strip()
+        assert head in terms or head.split(" ")[0] in terms or head in ("arrival time", "training"), term
+        assert word.strip() and source.strip()
+        for name, year in re.findall(r"([A-Z]\w+)(?: et al\.)? ((?:19|20)\d\d)", source):
+            assert re.search(rf"{name}\b[^()]*\([^()]*{year}\)", section), f"no source {name} {year}"

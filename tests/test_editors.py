@@ -51,7 +51,7 @@ def test_setup_cfg_finds_every_package() -> None:
         ("tabla.hw.lane", "Lane", "tabla/hw/lane.py"),
         ("tabla.templates.template", "timing", "tabla/templates/template.py"),
         ("tabla.sim.machine", "Machine", "tabla/sim/machine.py"),
-        ("tabla", "TablaError", "tabla/source.py"),
+        ("tabla", "TablaError", "tabla/base/source.py"),
     ],
 )
 def test_an_editor_finds_definitions(module: str, name: str, file: str) -> None:

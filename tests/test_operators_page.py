@@ -10,9 +10,9 @@ import pytest
 
 from manual.operators import HEAD, NUMBER, PAGE, TEMPLATE, WORDS, Row, page, tensor_comprehensions, tile_operators
 from tabla import tile
-from tabla.lang.tc import grammar, lexer
-from tabla.lang.tc.builtins import ARITY, OWN
-from tabla.lang.tile.program import Operator
+from tabla.languages.tc import grammar, lexer
+from tabla.languages.tc.builtins import ARITY, OWN
+from tabla.languages.tile.program import Operator
 from tests.schedule.agreement import agree
 
 ROWS = [*tensor_comprehensions(), *tile_operators()]

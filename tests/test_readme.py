@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tabla.cli import main
+from tabla.commands.cli import main
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from tabla._version import VERSION
-from tabla.cli import main
+from tabla.commands.cli import main
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = """m = 3;
@@ -20,7 +20,7 @@ model_input x[m]; model_output y; model w[m]; gradient g[m] -> w; iterator i[0:m
 h = sum[i](w[i] * x[i]);
 g[i] = (h - y) * x[i];
 """
-# The commands that write JSON. The tests of `tabla synth` and `tabla build` are in tests/synth.
+# The commands that write JSON. The tests of `tabla synth` and `tabla build` are in tests/build/synth.
 SCHEMAS = {
     "gen model.t -q": "tabla-report-1",
     "check model.t": "tabla-check-1",

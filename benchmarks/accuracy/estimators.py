@@ -15,8 +15,8 @@ from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.svm import LinearSVC
 
 from benchmarks.accuracy.problems import Problem
-from tabla.training.metrics import PLAIN
-from tabla.training.split import Divided
+from tabla.learn.data.split import Divided
+from tabla.learn.metrics import PLAIN
 
 Reals = NDArray[np.float64]
 _SEED = 0

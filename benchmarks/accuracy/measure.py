@@ -10,13 +10,13 @@ from benchmarks.accuracy.estimators import estimated
 from benchmarks.accuracy.problems import Problem
 from benchmarks.accuracy.results import Outcome
 from benchmarks.accuracy.trained import WIDE, Trainer
-from tabla.automatic import learning_judge
+from tabla.base.source import TablaError
+from tabla.build.arrays import steps_of
 from tabla.driver import build
-from tabla.ir.format import Format
-from tabla.learning import Start
-from tabla.runs import steps_of
-from tabla.source import TablaError
-from tabla.training.format_choice import FormatChoice, Judge, Survey, survey
+from tabla.graph.format import Format
+from tabla.learn.auto_format import learning_judge
+from tabla.learn.format_choice import FormatChoice, Judge, Survey, survey
+from tabla.learn.train import Start
 
 WIDTHS = (8, 10, 12, 16, 18)
 GUARDS = (0, 4, 8)

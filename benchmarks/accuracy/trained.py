@@ -15,16 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.accuracy.problems import TEST_SHARE, Problem
-from tabla.compiled.plans import Evaluators, RealsPlan, WordsPlan
+from tabla.build.arrays import sample_words, steps_of, words_of
+from tabla.build.options import Options
+from tabla.build.stages import Stages
 from tabla.driver import build
-from tabla.ir.format import Format
-from tabla.ir.graph import Graph
-from tabla.learning import Start, chosen_prediction, learning_start
-from tabla.options import Options
-from tabla.passes.model_guard import largest_allowed
-from tabla.runs import sample_words, steps_of, words_of
-from tabla.stages import Stages
-from tabla.training.parts import Parts
+from tabla.graph.compiled.plans import Evaluators, RealsPlan, WordsPlan
+from tabla.graph.format import Format
+from tabla.graph.graph import Graph
+from tabla.graph.passes.model_guard import largest_allowed
+from tabla.learn.data.parts import Parts
+from tabla.learn.train import Start, chosen_prediction, learning_start
 
 Words = NDArray[np.int64]
 WIDE = Format.parse("q16.16")

@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 
+from tabla.build.files.bus import sustained_cycles
+from tabla.build.files.registers import register_entries
 from tabla.driver import Build
+from tabla.graph.evaluate import FixedPlan
 from tabla.hw.bus.axi import AxiWrapper
 from tabla.hw.emit import component_verilog, verilog
-from tabla.ir.evaluate import FixedPlan
 from tabla.program.bus import BusShape
 from tabla.program.host import GUARD, Host, halves
 from tabla.program.positions import positions
 from tabla.program.protocol import fingerprint
-from tabla.report.bus import sustained_cycles
-from tabla.report.registers import register_entries
 
 
 def placed(template: Any, positions: dict[str, Any], words: dict[str, Any]) -> list[int]:

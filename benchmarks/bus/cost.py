@@ -17,9 +17,9 @@ from typing import Any
 import tabla
 from benchmarks.bus.case import shape_of, wrapped_verilog
 from benchmarks.learning.problems import problems
+from tabla.build.synth import nextpnr
+from tabla.build.synth.yosys import synthesise_flat
 from tabla.driver import Build, build
-from tabla.synth import nextpnr
-from tabla.synth.yosys import synthesise_flat
 from tabla.templates.targets import target
 
 PROGRAM, PES = "linear 55", 16

@@ -13,9 +13,9 @@ from typing import Any
 import tabla
 from benchmarks.bus.case import case_of, shape_of, wrapped_verilog
 from tabla.driver import Build
+from tabla.host.engines import cxxrtl_run
 from tabla.hw.bus.axi import axi_members
 from tabla.program.bus import BusShape
-from tabla.sim.engines import cxxrtl_run
 
 FOLDER = Path(__file__).resolve().parent
 PROGRAM = FOLDER.parent / "learning" / "linear.t"

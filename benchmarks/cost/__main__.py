@@ -3,7 +3,7 @@
 python -m benchmarks.cost measure DRAW ...     synthesise designs, and keep their cells
 python -m benchmarks.cost functions              synthesise the pipelines of functions by themselves
 python -m benchmarks.cost clock DRAW ...       place and route designs too, and keep their clock rates
-python -m benchmarks.cost fit [DRAW ...]       fit tabla/cost/ecp5.json to these designs, or to those it names
+python -m benchmarks.cost fit [DRAW ...]       fit tabla/build/cost/ecp5.json to these designs, or to those it names
 python -m benchmarks.cost check                  hold the estimates against all other designs
 python -m benchmarks.cost left-out               hold each design against a fit to the others
 
@@ -25,10 +25,10 @@ from typing import Any
 from benchmarks.cost.designs import ROOT, design
 from benchmarks.cost.fit import RESOURCES, as_content, fitted, line_through, sizes_of
 from benchmarks.cost.measure import FUNCTIONS, Row, clocked, measured, measured_functions
-from tabla.cost.estimate import TABLE, estimate
+from tabla.build.cost.estimate import TABLE, estimate
 
 MEASURED = Path(__file__).resolve().parent / "measured.json"
-FITTED = ROOT / "tabla" / "cost" / TABLE
+FITTED = ROOT / "tabla" / "build" / "cost" / TABLE
 SCHEMA = "tabla-cost-measured-1"
 LIMITS = {"8": 225.0, "5G": 225.0}
 """The highest rates of the multipliers, by the data sheet; other grades have none there."""

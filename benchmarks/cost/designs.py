@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from benchmarks.learning.problems import Problem
+from tabla.build.options import Options
 from tabla.driver import Build, build
-from tabla.options import Options
 
 EXPLORED = 1000
 """The first draw of the points over the examples and kernels."""

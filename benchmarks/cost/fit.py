@@ -10,7 +10,7 @@ from scipy.optimize import nnls
 
 from benchmarks.cost.designs import design
 from benchmarks.cost.measure import Row
-from tabla.cost.estimate import sizes
+from tabla.build.cost.estimate import sizes
 
 _RIDGE = 1e-3
 """How strongly prices are drawn towards 0, as a share of the largest value. It decides what the data leave open."""
@@ -84,7 +84,7 @@ def line_through(rates: Sequence[float], causes: Sequence[Sequence[float]]) -> l
 
 def as_content(luts: Prices, flip_flops: Prices, clocks: Mapping[str, Any], command: str, draws: list[int]) -> Any:
     """Return the table of the package as JSON values."""
-    from tabla.cost.estimate import SCHEMA
+    from tabla.build.cost.estimate import SCHEMA
 
     return {
         "schema": SCHEMA,

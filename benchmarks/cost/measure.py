@@ -14,16 +14,16 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from benchmarks.cost.designs import Design, design
-from tabla.cost.clock import causes
-from tabla.cost.structure import function_sizes
+from tabla.base.source import TablaError
+from tabla.build.cost.estimate import causes
+from tabla.build.cost.structure import function_sizes
+from tabla.build.synth.nextpnr import place_and_route
+from tabla.build.synth.yosys import Netlist, synthesise_flat
+from tabla.graph.format import Format
 from tabla.hw.features import features_of
 from tabla.hw.function_unit import pipeline_for
-from tabla.ir.format import Format
 from tabla.program.image import FunctionTable
 from tabla.program.sizes import function_table
-from tabla.source import TablaError
-from tabla.synth.nextpnr import place_and_route
-from tabla.synth.yosys import Netlist, synthesise_flat
 from tabla.templates.targets import target
 
 FAMILY = "ecp5"
@@ -35,7 +35,7 @@ _TABLES = ("exp", "log", "sin", "tanh", "sigmoid")
 FUNCTIONS = {"q4.6": _FUNCTIONS, "q6.10": _FUNCTIONS, "q8.12": _FUNCTIONS, "q6.18": _TABLES}
 """The functions that are synthesised by themselves in a format. Formats of more than 16 fraction bits have tables of
 parabolas; functions without tables grow as they do in the formats before."""
-# The kinds of parts of `tabla.cost.structure`, by the names of the cells. The first pattern that fits counts.
+# The kinds of parts of `tabla.build.cost.structure`, by the names of the cells. The first pattern that fits counts.
 _KINDS = (
     # The sums of lanes may have the name of the wires to their tree.
     (r"group_\d+\.(lane_\d+\.|words_)", "lane"),

@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.learning.problems import NAMES, Problem
-from tabla.compiled.plans import NUMPY
+from tabla.build.arrays import initial_models, shapes_of
 from tabla.driver import Build, build
-from tabla.runs import shapes_of
-from tabla.training.arrays import initial_models
+from tabla.graph.compiled.plans import NUMPY
 
 SOURCE = Path(__file__).resolve().parent / "learn.c"
 # The problems of the table in the README, and the size of its arrays.

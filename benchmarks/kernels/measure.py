@@ -11,8 +11,8 @@ import numpy as np
 
 import tabla
 from benchmarks.kernels.problems import FORMAT, LATENCY, PES, Kernel, kernels
-from tabla.bound import full, plain_path
-from tabla.runs import shapes_of
+from tabla.build.arrays import shapes_of
+from tabla.schedule.bound import full, plain_path
 
 CALLS = 3
 HEAD = (

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tabla.mapping.effort import Objective
+from tabla.schedule.mapping.effort import Objective
 
 PES = 16
 FORMAT = "q6.10"

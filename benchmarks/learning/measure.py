@@ -15,12 +15,13 @@ from benchmarks.learning.aims import CYCLES, GEN_MEGABYTES, GEN_SECONDS, MICROCO
 from benchmarks.learning.operations import operations
 from benchmarks.learning.problems import PES, Problem, minibatches, problems
 from benchmarks.process import measured
-from tabla.bound import full
+from tabla.base.source import Source
+from tabla.build.arrays import shapes_of
 from tabla.driver import Build, build
-from tabla.lang.tabla import parse
-from tabla.runs import Simulation, shapes_of
-from tabla.source import Source
-from tabla.strands.streams import sample_strands
+from tabla.languages.tabla import parse
+from tabla.learn.runs import Simulation
+from tabla.schedule.bound import full
+from tabla.schedule.strands.streams import sample_strands
 
 SEED = 1
 SAMPLES = 3  # the steps to simulate: from the second to the third start is one period of the steady state
@@ -124,8 +125,8 @@ def measure(problem: Problem, pes: int) -> Row:
         operations=operations(parse(Source.from_path(problem.file), text)),
         simulated=simulation.cycles_simulated,
         beats=schedule.beats,
-        stream_binds=schedule.cycles > schedule.period,
-        narrow_binds=sum(s.iterations for s in narrow) > schedule.period,
+        stream_binds=schedule.cycles > schedule.initiation_interval,
+        narrow_binds=sum(s.iterations for s in narrow) > schedule.initiation_interval,
         gen_seconds=round(usage.processor_seconds, 2),
         gen_megabytes=round(usage.megabytes, 1),
         peer=PEER.get((problem.name, pes)),

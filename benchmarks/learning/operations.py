@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from math import prod
 
-from tabla.lang.tabla.operators import GroupFunction
-from tabla.lang.tabla.program import (
+from tabla.languages.tabla.operators import GroupFunction
+from tabla.languages.tabla.program import (
     Call,
     Constant,
     Expression,

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tabla.options import Options
+from tabla.build.options import Options
 
 FOLDER = Path(__file__).resolve().parent
 PES = (16, 64, 128)

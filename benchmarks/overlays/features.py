@@ -20,6 +20,7 @@ from typing import Any
 
 from amaranth.lib import wiring
 
+from tabla.build.synth.yosys import synthesise_flat
 from tabla.hw.control import MacControl
 from tabla.hw.emit import component_verilog
 from tabla.hw.features import Features
@@ -32,7 +33,6 @@ from tabla.hw.root import Root
 from tabla.hw.tree import Tree
 from tabla.program.image import Parameters
 from tabla.program.overlay import Overlay, overlay_of
-from tabla.synth.yosys import synthesise_flat
 from tabla.templates.overlays import FEATURES, overlay_rooms
 from tabla.templates.targets import target
 from tabla.templates.template import presets

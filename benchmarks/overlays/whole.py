@@ -23,13 +23,13 @@ from typing import Any
 import tabla
 from benchmarks.fpga import SIZES
 from benchmarks.learning.problems import problems
+from tabla.base.source import TablaError
+from tabla.build.files.overlay import overlay_files
+from tabla.build.options import Options
+from tabla.build.synth import nextpnr
+from tabla.build.synth.yosys import Netlist, synthesise_flat
 from tabla.driver import build
-from tabla.options import Options
 from tabla.program.overlay import Overlay, overlay_of
-from tabla.report.overlay import overlay_files
-from tabla.source import TablaError
-from tabla.synth import nextpnr
-from tabla.synth.yosys import Netlist, synthesise_flat
 from tabla.templates.overlays import overlay_rooms
 from tabla.templates.targets import Device, target
 from tabla.templates.template import presets

@@ -14,13 +14,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from tabla.base.source import TablaError
+from tabla.build.options import Options
+from tabla.build.parameters import WHOLE, read_number
 from tabla.commands.console import Console
-from tabla.mapping.effort import DEFAULT_EFFORT, OBJECTIVES
-from tabla.options import Options
-from tabla.parameters import WHOLE, read_number
+from tabla.host.engines.session import ENGINES, EVALUATION, checked_engine
 from tabla.program.bus import BUS_WIDTHS
-from tabla.simulation import ENGINES, EVALUATION, checked_engine
-from tabla.source import TablaError
+from tabla.schedule.mapping.effort import DEFAULT_EFFORT, OBJECTIVES
 
 
 class Named(Action):
@@ -85,7 +85,7 @@ def columns(text: str) -> tuple[str, list[str]]:
 
 
 def whole(name: str) -> Callable[[str], int]:
-    """Return a function that reads a whole number; its range stands in `tabla.parameters.WHOLE` under `name`."""
+    """Return a function that reads a whole number; its range stands in `tabla.build.parameters.WHOLE` under `name`."""
 
     def convert(text: str) -> int:
         try:
@@ -392,7 +392,7 @@ def remark_unused_inputs(arguments: Namespace, console: Console) -> None:
     A file that cannot be read is a `TablaError`, as it is for a kernel.
     """
     if arguments.inputs is not None and arguments.file.endswith(".t"):
-        from tabla.training.arrays import read_arrays
+        from tabla.base.arrays import read_arrays
 
         read_arrays(Path(arguments.inputs))
         console.remark(

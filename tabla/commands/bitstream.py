@@ -8,23 +8,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tabla.artifacts import write_bitstream, write_overlay_bitstream
+from tabla.base.folder import check_replaceable
+from tabla.base.source import TablaError
+from tabla.build.files.output_folder import write_bitstream, write_overlay_bitstream
+from tabla.build.options import Options
 from tabla.commands.arguments import add_build, add_file, add_json, add_quiet, build_options, whole
 from tabla.commands.console import Console
 from tabla.commands.output import write_json
 from tabla.driver import build
-from tabla.options import Options
 from tabla.program.overlay_file import NAME, read_overlay
 from tabla.program.protocol import BAUD
-from tabla.report.folder import check_replaceable
-from tabla.source import TablaError
 from tabla.templates.targets import board as find_board
 from tabla.templates.targets import target as find_target
 
 if TYPE_CHECKING:
-    from tabla.synth.board import Bitstream
-
-HELP = "synthesise, place and route the accelerator for a board and write the bitstream"
+    from tabla.build.synth.board import Bitstream
 
 
 def megahertz(text: str) -> float:
@@ -94,8 +92,8 @@ def _of_overlay(
     arguments: Namespace, folder: Path, options: Mapping[str, Any], console: Console
 ) -> tuple[Bitstream, dict[str, Any]]:
     """Build the bitstream of a folder of ``tabla overlay``, and return it with its figures."""
+    from tabla.build.synth.board import build_bitstream
     from tabla.hw.emit import verilog
-    from tabla.synth.board import build_bitstream
 
     if not (Path(arguments.file) / f"{NAME}.json").exists():
         raise TablaError(

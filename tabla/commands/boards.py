@@ -10,8 +10,6 @@ from tabla.commands.console import Console
 from tabla.commands.output import write_json
 from tabla.templates.targets import boards
 
-HELP = "list the boards, their chips and pins"
-
 
 def configure(parser: ArgumentParser) -> None:
     """Add the options of the command."""

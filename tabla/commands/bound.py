@@ -5,8 +5,6 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from typing import Any
 
-from tabla.bound import Bound, full
-from tabla.bound.explain import Reason, reasons
 from tabla.commands.arguments import (
     add_build,
     add_file,
@@ -19,8 +17,9 @@ from tabla.commands.arguments import (
 from tabla.commands.console import Console
 from tabla.commands.output import write_json
 from tabla.driver import Build, build
+from tabla.schedule.bound import Bound, full
+from tabla.schedule.bound.explain import Reason, reasons
 
-HELP = "print a lower bound on the cycles of any schedule of the program, and its reasons"
 SCHEMA = "tabla-bound-1"
 
 

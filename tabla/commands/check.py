@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
+from tabla.base.source import TablaError
 from tabla.commands.arguments import (
     add_build,
     add_file,
@@ -16,10 +17,8 @@ from tabla.commands.arguments import (
 from tabla.commands.console import Console
 from tabla.commands.output import write_json
 from tabla.driver import build
-from tabla.notations import split
-from tabla.source import TablaError
+from tabla.languages import split
 
-HELP = "report every fault of a program and write nothing; a program of Python is run for that, with all your rights"
 SCHEMA = "tabla-check-1"
 
 

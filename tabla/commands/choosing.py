@@ -5,12 +5,12 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from functools import partial
 
-from tabla.automatic import for_inputs
+from tabla.build.stages import Stages
 from tabla.commands.arguments import build_options, input_options, whole
 from tabla.commands.console import Console
 from tabla.commands.learning import add_preparation, add_start
 from tabla.driver import Build, build
-from tabla.stages import Stages
+from tabla.learn.auto_format import for_inputs
 
 
 def add_choice(parser: ArgumentParser) -> None:

@@ -59,7 +59,7 @@ class Console:
         self.err.flush()
 
     def work(self, stage: str, done: int, total: int | None, unit: str) -> None:
-        """Show how far a stage of the work is, as a bar, see :mod:`tabla.progress`. Only a terminal shows it."""
+        """Show how far a stage of the work is, as a bar, see :mod:`tabla.base.progress`. Only a terminal shows it."""
         if self.quiet or not self.err.isatty():
             return
         if self._shown:

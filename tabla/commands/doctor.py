@@ -15,16 +15,15 @@ from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
-from tabla import caches
 from tabla._version import VERSION
+from tabla.base import caches
+from tabla.base.processes import run as run_program
+from tabla.base.source import TablaError, extra
 from tabla.commands.arguments import add_json
 from tabla.commands.console import Console
 from tabla.commands.output import write_json
-from tabla.processes import run as run_program
-from tabla.sim.engines import cocotb_run, cxxrtl_run
-from tabla.source import TablaError, extra
+from tabla.host.engines import cocotb_run, cxxrtl_run
 
-HELP = "say which tools this machine has, their versions, and what each of them is for"
 SCHEMA = "tabla-doctor-1"
 _NAME = "tabla-fpga"
 """The name of this distribution. The package index has another project as ``tabla``."""

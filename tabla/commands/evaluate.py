@@ -12,9 +12,7 @@ from tabla.commands.arguments import add_build, add_file, add_inputs, add_quiet,
 from tabla.commands.choosing import build_for_inputs, tell_choice
 from tabla.commands.console import Console
 from tabla.commands.output import check_arrays, strict_status, write_arrays
-from tabla.runs import evaluation
-
-HELP = "compute the results of the program without hardware, in fixed point or float64"
+from tabla.learn.runs import evaluation
 
 
 def configure(parser: ArgumentParser) -> None:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
+from tabla.base.folder import check_writable
+from tabla.base.source import TablaError
 from tabla.commands.console import Console
 from tabla.examples.catalogue import EXAMPLES, write
-from tabla.report.folder import check_writable
-from tabla.source import TablaError
-
-HELP = "list the example programs, or write some of them with their data"
 
 
 def configure(parser: ArgumentParser) -> None:

@@ -7,19 +7,18 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable
 from pathlib import Path
 
+from tabla.base.folder import check_file
 from tabla.commands.arguments import add_defines as add_constants
 from tabla.commands.arguments import add_file, add_json, add_quiet, add_sizes, add_tile, names, number, numbers, whole
 from tabla.commands.console import Console
 from tabla.commands.learning import add_epochs, add_preparation, learning_options
 from tabla.commands.output import write_json
-from tabla.comparison import METRICS
-from tabla.exploration import explore
-from tabla.exploration.local import cores
-from tabla.exploration.request import FORMAT, PART, SEEDS, SPLIT, TIMEOUT
-from tabla.exploration.result import PAGE
-from tabla.report.folder import check_file
+from tabla.learn.explore import explore
+from tabla.learn.explore.local import cores
+from tabla.learn.explore.request import FORMAT, PART, SEEDS, SPLIT, TIMEOUT
+from tabla.learn.explore.result import PAGE
+from tabla.learn.formats import METRICS
 
-HELP = "compare arrays and number formats of a program by samples a second, area and accuracy"
 PES = "4..64"
 """The numbers of PEs if the user names none, as an option has them."""
 _AS_THEY_ARE = (

@@ -8,9 +8,7 @@ from tabla.commands.arguments import add_file, add_json, add_quiet, add_sizes, a
 from tabla.commands.console import Console
 from tabla.commands.learning import add_data, add_epochs, learning_options
 from tabla.commands.output import write_json
-from tabla.comparison import GUARDS, METRICS, WIDTHS, formats
-
-HELP = "learn in many number formats, and name the narrowest that is as good as float64 on a validation part"
+from tabla.learn.formats import GUARDS, METRICS, WIDTHS, formats
 
 
 def configure(parser: ArgumentParser) -> None:

@@ -6,7 +6,10 @@ from argparse import ArgumentParser, Namespace
 from functools import partial
 from pathlib import Path
 
-from tabla.automatic import for_build
+from tabla.base.folder import check_replaceable
+from tabla.base.source import TablaError
+from tabla.build.files.bus import bus_line
+from tabla.build.files.overlay import image_line
 from tabla.commands.arguments import (
     add_build,
     add_bus,
@@ -22,12 +25,8 @@ from tabla.commands.console import Console
 from tabla.commands.learning import learning_options
 from tabla.commands.output import write_json
 from tabla.driver import STAGES, build
-from tabla.report.bus import bus_line
-from tabla.report.folder import check_replaceable
-from tabla.report.overlay import image_line
-from tabla.source import TablaError
+from tabla.learn.auto_format import for_build
 
-HELP = "write the accelerator: Verilog, memory images, manifest, pictures and a test bench"
 FOLDER = "build"
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from typing import Any
 
+from tabla.build.parameters import EPOCHS
 from tabla.commands.arguments import add_table, table_options, whole
-from tabla.parameters import EPOCHS
 
 
 def add_data(parser: ArgumentParser) -> None:

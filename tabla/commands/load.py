@@ -5,6 +5,9 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
+from tabla.base.folder import replaced_file
+from tabla.base.source import TablaError
+from tabla.build.files.overlay import image_line
 from tabla.commands.arguments import (
     add_build,
     add_file,
@@ -18,11 +21,7 @@ from tabla.commands.console import Console
 from tabla.commands.output import write_json
 from tabla.driver import build
 from tabla.program.overlay_image import read_image
-from tabla.report.folder import replaced_file
-from tabla.report.overlay import image_line
-from tabla.source import TablaError
 
-HELP = "compile a program for an overlay, and write the image that brings it there"
 SCHEMA = "tabla-load-1"
 
 

@@ -10,10 +10,10 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from tabla.base.arrays import write_npz
+from tabla.base.folder import check_file, replaced_file
+from tabla.base.source import TablaError
 from tabla.commands.console import Console
-from tabla.report.folder import check_file, replaced_file
-from tabla.source import TablaError
-from tabla.training.arrays import write_npz
 
 
 def check_arrays(where: str | None) -> None:

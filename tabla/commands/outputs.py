@@ -7,8 +7,8 @@ from argparse import Namespace
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from tabla.report.folder import check_file
-from tabla.source import TablaError
+from tabla.base.folder import check_file
+from tabla.base.source import TablaError
 
 _READ = ("file", "inputs", "data", "weights", "test", "templates")
 """The options that name a file to read, by their names in Python."""

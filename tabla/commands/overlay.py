@@ -8,12 +8,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tabla.base.folder import OVERLAY, check_replaceable, replaced_folder
+from tabla.base.source import TablaError
+from tabla.build.files.overlay import overlay_files, overlay_manifest, overlay_text
+from tabla.build.options import Options, unknown_template
 from tabla.commands.arguments import add_bus, add_json, add_quiet, names, whole
 from tabla.commands.console import Console
 from tabla.commands.output import write_json
 from tabla.driver import build
-from tabla.ir.format import Format
-from tabla.options import Options, unknown_template
+from tabla.graph.format import Format
 from tabla.program.bus import BUS_WIDTHS
 from tabla.program.encode import least_image
 from tabla.program.fit import refuse_features, refuse_misfit, refuse_numbers
@@ -21,13 +24,9 @@ from tabla.program.image import Image
 from tabla.program.least_overlay import least_room
 from tabla.program.overlay import LEAST_CONSTANT, Overlay, OverlayBus, overlay_of, usual_places
 from tabla.program.overlay_file import NAME
-from tabla.report.folder import OVERLAY, check_replaceable, replaced_folder
-from tabla.report.overlay import overlay_files, overlay_manifest, overlay_text
-from tabla.source import TablaError
 from tabla.templates.overlays import ROOM_NUMBERS, OverlayRoom, default_room, overlay_rooms
 from tabla.templates.template import Template, default_preset, presets
 
-HELP = "write an array without a program, which takes one image after the other"
 FOLDER = "overlay"
 STEP_WORDS = 1024
 _ARRAY = ("pes", "pes_per_pu", "sequencers")

@@ -6,13 +6,11 @@ import re
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
+from tabla.base.folder import check_file, replaced_file
+from tabla.base.source import Source, TablaError
 from tabla.commands.arguments import add_defines
 from tabla.commands.console import Console
-from tabla.lang.preprocess import preprocess
-from tabla.report.folder import check_file, replaced_file
-from tabla.source import Source, TablaError
-
-HELP = "replace the $ variables of a text, or list the values of these variables"
+from tabla.languages.preprocess import preprocess
 
 
 def configure(parser: ArgumentParser) -> None:

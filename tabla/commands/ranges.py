@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
+from tabla.base.source import TablaError
 from tabla.commands.arguments import add_defines, add_shapes, add_sizes, size_options
 from tabla.commands.console import Console
-from tabla.lang.tc import ranges_text
-from tabla.notations import split
-from tabla.notations.tensor_comprehensions import read_unit, sizes_of
-from tabla.source import TablaError
-
-HELP = "print the inferred ranges of a kernel, half-open: i in [1, N)"
+from tabla.languages import split
+from tabla.languages.tc import ranges_text
+from tabla.languages.tc.notation import read_unit, sizes_of
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -28,11 +26,11 @@ def run(arguments: Namespace, console: Console) -> int:
     if path.suffix != ".tc":
         raise TablaError(f"'{arguments.file}' has no ranges to infer", hint="ranges are those of a .tc file")
     options = size_options(arguments)
-    expanded, unit = read_unit(path, options)
+    expanded, unit = read_unit(path, options.program)
     with expanded.pointing_back():
         if options.sizes or options.inputs:
             function = unit.function(member)
-            text = ranges_text(unit, function.name, sizes_of(function, options))
+            text = ranges_text(unit, function.name, sizes_of(function, options.program))
         else:
             text = ranges_text(unit, member)
     console.result(text)

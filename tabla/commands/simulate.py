@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
+from tabla.build.stages import format_entry
 from tabla.commands.arguments import (
     add_build,
     add_engine,
@@ -17,9 +18,7 @@ from tabla.commands.arguments import (
 from tabla.commands.choosing import build_for_inputs, tell_choice
 from tabla.commands.console import Console
 from tabla.commands.output import check_arrays, cycle_status, strict_status, write_arrays, write_json
-from tabla.training.format_choice import choice_entry
 
-HELP = "compute the results of the program on the simulated accelerator, and count its cycles"
 SCHEMA = "tabla-sim-1"
 
 
@@ -56,7 +55,7 @@ def run(arguments: Namespace, console: Console) -> int:
             "lane_overflows": done.counters.lane_overflows,
             "root_overflows": done.counters.root_overflows,
             "domain_errors": done.counters.domain_errors,
-            **choice_entry(made.format_choice),
+            **format_entry(made.format_choice),
         }
         write_json(arguments.json, content, console)
     if arguments.json != "-":

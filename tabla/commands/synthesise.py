@@ -8,6 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tabla.base.folder import MANIFEST_SCHEMA, OVERLAY_SCHEMA
+from tabla.base.source import TablaError
+from tabla.build.options import Options
+from tabla.build.synth import SynthesisReport, source_lines, synthesise
 from tabla.commands.arguments import (
     add_build,
     add_json,
@@ -20,13 +24,7 @@ from tabla.commands.arguments import (
 from tabla.commands.console import Console
 from tabla.commands.output import write_json
 from tabla.driver import build
-from tabla.options import Options
-from tabla.report.folder import MANIFEST_SCHEMA, OVERLAY_SCHEMA
-from tabla.source import TablaError
-from tabla.synth import SynthesisReport, source_lines, synthesise
 from tabla.templates.targets import target as find_target
-
-HELP = "synthesise the accelerator for an FPGA; with --pnr, also place and route it"
 
 SEEDS = 4
 """How often ``--pnr`` places and routes unless ``--seeds`` says otherwise."""

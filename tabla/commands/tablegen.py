@@ -7,13 +7,11 @@ import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
+from tabla.base.folder import check_file, replaced_file
+from tabla.base.source import Source, TablaError
 from tabla.commands.console import Console
 from tabla.commands.outputs import check_unread
-from tabla.lang import tablegen
-from tabla.report.folder import check_file, replaced_file
-from tabla.source import Source, TablaError
-
-HELP = "read TableGen records and print them"
+from tabla.templates import tablegen
 
 # The name of standard input and of standard output on the command line.
 _STANDARD = "-"

@@ -10,8 +10,6 @@ from tabla.commands.console import Console
 from tabla.commands.output import write_json
 from tabla.templates.targets import KINDS, targets
 
-HELP = "list the FPGA families and their devices, with the capacity of each"
-
 
 def configure(parser: ArgumentParser) -> None:
     """Add the options of the command."""

@@ -10,8 +10,6 @@ from tabla.commands.console import Console
 from tabla.commands.output import write_json
 from tabla.templates.template import formats, presets
 
-HELP = "list the presets of the array and the number formats"
-
 
 def configure(parser: ArgumentParser) -> None:
     """Add the options of the command."""

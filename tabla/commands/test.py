@@ -6,6 +6,8 @@ from argparse import ArgumentParser, Namespace
 from dataclasses import replace
 from pathlib import Path
 
+from tabla.base.arrays import read_arrays
+from tabla.build.options import Options
 from tabla.commands.arguments import (
     add_build,
     add_engine,
@@ -21,12 +23,8 @@ from tabla.commands.arguments import (
 from tabla.commands.console import Console
 from tabla.commands.output import cycle_status, strict_status, write_json
 from tabla.driver import build
-from tabla.options import Options
-from tabla.training.arrays import read_arrays
-from tabla.training.metrics import NAMES
-from tabla.training.recipe import recipe_in
-
-HELP = "score trained models on data that they have not seen, without learning"
+from tabla.learn.data.recipe import recipe_in
+from tabla.learn.metrics import NAMES
 
 
 def configure(parser: ArgumentParser) -> None:

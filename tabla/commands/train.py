@@ -5,19 +5,17 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from functools import partial
 
-from tabla.automatic import for_learning
+from tabla.build.stages import format_entry
 from tabla.commands.arguments import add_build, add_engine, add_file, add_json, add_quiet, build_options, names, whole
 from tabla.commands.choosing import tell_choice
 from tabla.commands.console import Console
 from tabla.commands.learning import add_data, add_epochs, learning_options
 from tabla.commands.output import check_arrays, cycle_status, write_arrays, write_json
 from tabla.driver import build
-from tabla.fleet.costs import scaling, scaling_lines
-from tabla.learning import learning_start
-from tabla.training.format_choice import choice_entry
-from tabla.training.metrics import NAMES
-
-HELP = "train the models on the simulated accelerator, and in float64 for comparison"
+from tabla.learn.auto_format import for_learning
+from tabla.learn.fleet.costs import scaling, scaling_lines
+from tabla.learn.metrics import NAMES
+from tabla.learn.train import learning_start
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -101,7 +99,7 @@ def run(arguments: Namespace, console: Console) -> int:
     costs = scaling(made) if arguments.scaling else ()
     if arguments.json:
         scales = {"scaling": [cost.as_json() for cost in costs]} if costs else {}
-        write_json(arguments.json, {**training.as_json(), **scales, **choice_entry(made.format_choice)}, console)
+        write_json(arguments.json, {**training.as_json(), **scales, **format_entry(made.format_choice)}, console)
     tell_choice(made, arguments, console)
     if arguments.json != "-":
         console.result("\n".join([training.text(unicode=console.unicode), *scaling_lines(costs)]))

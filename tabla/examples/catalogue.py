@@ -16,11 +16,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from tabla.disk import cure, make_folder
-from tabla.report.folder import replaced_file
-from tabla.source import TablaError, extra
-from tabla.training.arrays import npz_bytes
-from tabla.training.split import Split
+from tabla.base.arrays import npz_bytes
+from tabla.base.disk import cure, make_folder
+from tabla.base.folder import replaced_file
+from tabla.base.source import TablaError, extra
+from tabla.learn.data.split import Split
 
 Reals = NDArray[np.float64]
 FOLDER = Path(__file__).resolve().parent

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tabla.base.source import TablaError
 from tabla.program.image import Image
 from tabla.program.overlay import Overlay, OverlayBus
-from tabla.source import TablaError
 
 BUS_WIDTHS = (32, 64, 128, 256, 512)
 """The widths of a bus in bits."""

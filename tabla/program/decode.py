@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tabla.program.image import Image, Parameters
 from tabla.program.layout import operation_layout, strand_layout
-from tabla.strands.strand import Address, Operation, Strand
+from tabla.schedule.strands.strand import Address, Operation, Strand
 from tabla.templates.instructions import operation_format
 
 

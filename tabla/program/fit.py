@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from tabla.base.source import TablaError
 from tabla.program.image import Image, Parameters
 from tabla.program.layout import operation_layout
 from tabla.program.overlay import PROGRAM_SHIFTS, Overlay, program_numbers, timing_widths
 from tabla.program.timing import timing_numbers
-from tabla.source import TablaError
 from tabla.templates.instructions import operation_format
 from tabla.templates.overlays import FEATURES, MOST_PLACES
 

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tabla.ir.graph import Product
-from tabla.mapping.places import Spot
-from tabla.schedule.schedule import Schedule
-from tabla.strands.layout import Key, is_scratch
-from tabla.strands.leaving import elements
-from tabla.strands.streams import Filling, dump_words, loaded, streamed
+from tabla.graph.graph import Product
+from tabla.schedule.mapping.places import Spot
+from tabla.schedule.placing.schedule import Schedule
+from tabla.schedule.strands.layout import Key, is_scratch
+from tabla.schedule.strands.leaving import elements
+from tabla.schedule.strands.streams import Filling, dump_words, loaded, streamed
 
 Words = NDArray[np.int64]
 

@@ -11,14 +11,14 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from tabla.ir.body import FEW_SHIFTS
-from tabla.ir.format import Format
+from tabla.base.source import TablaValueError
+from tabla.graph.body import FEW_SHIFTS
+from tabla.graph.format import Format
 from tabla.program.image import Image, Parameters
 from tabla.program.layout import Field, WordLayout, operation_layout, strand_layout
 from tabla.program.protocol import fingerprint
 from tabla.program.sizes import address_widths, function_table, sum_bits
 from tabla.program.timing import samples_at_work, timing_numbers
-from tabla.source import TablaValueError
 from tabla.templates.instructions import units_of
 from tabla.templates.overlays import MOST_PLACES, OverlayRoom
 from tabla.templates.template import Template, functions, limits

@@ -9,9 +9,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from tabla.base.source import TablaError
 from tabla.program.bus import BUS_WIDTHS
 from tabla.program.overlay import Overlay, OverlayBus, overlay_of
-from tabla.source import TablaError
 from tabla.templates.overlays import OverlayRoom
 from tabla.templates.template import Template
 

@@ -19,11 +19,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from tabla.base.source import TablaError
 from tabla.program.image import Image
 from tabla.program.image_file import image_on, image_record
 from tabla.program.overlay import FORM, Overlay
 from tabla.program.overlay_words import program_words
-from tabla.source import TablaError
 
 _MAGIC = b"tablaimg"
 _HEADER = struct.Struct("<8sIIII")

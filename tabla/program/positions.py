@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tabla.program.host import GUARD, Host, Words
-from tabla.strands.streams import dump_words
+from tabla.schedule.strands.streams import dump_words
 
 Positions = NDArray[np.int32]
 

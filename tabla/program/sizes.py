@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
-from tabla.ir.format import Format
-from tabla.ir.functions import table
+from tabla.graph.format import Format
+from tabla.graph.functions import table
 from tabla.program.image import FunctionTable
 from tabla.templates.instructions import kind_of
 from tabla.templates.template import functions

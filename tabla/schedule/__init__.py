@@ -1,1 +1,3 @@
-"""Scheduling: tasks get their start cycles, samples their period and borders, and a checker proves the result."""
+"""From a legal graph to its schedule: mapping, strands, their times, the proof that they are right, and a
+lower bound.
+"""

@@ -16,8 +16,8 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
+from tabla.base.source import TablaError
 from tabla.program.image import Image
-from tabla.source import TablaError
 
 Words = npt.NDArray[np.int64]
 BeatRows = Words | Sequence[Sequence[int]]

@@ -6,7 +6,7 @@ much faster: ``pip install '.[sklearn]'`` in a clone brings both.
 
 from importlib.util import find_spec as _find_spec
 
-from tabla.source import extra as _extra
+from tabla.base.source import extra as _extra
 
 if _find_spec("sklearn") is None:
     raise ImportError(f"tabla.sklearn needs scikit-learn, which is not installed: {_extra('sklearn')}")

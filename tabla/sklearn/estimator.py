@@ -13,17 +13,17 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, check_random_state
 
+from tabla.base.source import TablaValueError
+from tabla.build.arrays import shapes_of
+from tabla.build.files.bus import MEGAHERTZ
+from tabla.build.options import Options
+from tabla.build.parameters import checked_number, checked_text, checked_truth, checked_whole
 from tabla.driver import Build
-from tabla.options import Options
-from tabla.parameters import checked_number, checked_text, checked_truth, checked_whole
-from tabla.report.bus import MEGAHERTZ
-from tabla.runs import shapes_of
-from tabla.simulation import EVALUATION, check_installed, checked_engine
+from tabla.host.engines.session import EVALUATION, check_installed, checked_engine
 from tabla.sklearn.checks import check_seed, checked_data, positive, unchanged_by_errors, value_errors
 from tabla.sklearn.learning import Samples, begun, begun_words, decisions, learned
 from tabla.sklearn.program import DECAY, DECISION, Program
 from tabla.sklearn.scaling import MOST_DECAY, Penalty, Scaling, power_below
-from tabla.source import TablaValueError
 
 Reals = NDArray[np.float64]
 _CALM = 8

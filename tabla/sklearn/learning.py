@@ -10,7 +10,15 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tabla.automatic import (
+from tabla.build.arrays import held, model_reals, shapes_of, steps_of, without_steps, words_of
+from tabla.build.options import Options
+from tabla.build.stages import Stages
+from tabla.graph.compiled.plans import Evaluators
+from tabla.graph.graph import Graph
+from tabla.graph.words import saturated as inside_range
+from tabla.graph.words import to_real, to_words
+from tabla.host.engines.session import EVALUATION, session
+from tabla.learn.auto_format import (
     Learner,
     Lesson,
     chosen_by,
@@ -20,17 +28,9 @@ from tabla.automatic import (
     trial_size,
     wide_stages,
 )
-from tabla.compiled.plans import Evaluators
-from tabla.ir.graph import Graph
-from tabla.ir.words import saturated as inside_range
-from tabla.ir.words import to_real, to_words
-from tabla.options import Options
-from tabla.runs import held, model_reals, shapes_of, steps_of, without_steps, words_of
-from tabla.simulation import EVALUATION, session
+from tabla.learn.format_choice import survey
+from tabla.learn.measure import without_updates
 from tabla.sklearn.program import DECAY, DECISION, INPUT, LABEL, Program, Recipe
-from tabla.stages import Stages
-from tabla.training.format_choice import survey
-from tabla.training.measure import without_updates
 
 Reals = NDArray[np.float64]
 Words = NDArray[np.int64]
@@ -112,7 +112,7 @@ def begun(
     """Return the models to start from, in the number format that `options` ask for.
 
     `initial` makes the models of given shapes. A format that is left to the data fits `epochs` epochs of the samples:
-    the `losses` of those that are held back decide (:mod:`tabla.training.format_choice`).
+    the `losses` of those that are held back decide (:mod:`tabla.learn.format_choice`).
     """
     reach: float | None = None
     if is_automatic(options):

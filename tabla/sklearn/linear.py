@@ -1,4 +1,7 @@
-"""Linear models: `LinearRegression`, `Ridge`, `LogisticRegression` and `LinearSVC`."""
+"""Linear models: `LinearRegression`, `Ridge`, `LogisticRegression` and `LinearSVC`.
+
+Programs of models with one layer: a weighted sum of the measurements for each output.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,46 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tabla.simulation import EVALUATION
+from tabla.host.engines.session import EVALUATION
 from tabla.sklearn.checks import check_choice, positive
+from tabla.sklearn.errors import error_of, iterators_of
 from tabla.sklearn.estimator import FixedPointEstimator
-from tabla.sklearn.linear_program import linear_program
 from tabla.sklearn.outcomes import FixedPointClassifier, FixedPointRegressor, WithProbabilities
 from tabla.sklearn.program import Program
 from tabla.sklearn.scaling import mapped_back
+
+
+def linear_program(
+    loss: str, *, features: int, outputs: int, intercept: bool, decays: bool, learning_rate: str
+) -> Program:
+    """Return the program that learns ``h = w x + b`` by a loss.
+
+    `loss` is ``squared`` (half the squared error), ``logistic``, ``softmax``, ``hinge`` or ``squared_hinge``. Without
+    `intercept` there is no b. With `decays` a sample has the input ``decay``, and shrinks the weights by that part of
+    the learning rate.
+    """
+    b, gb = (", b[k]", ", gb[k] -> b") if intercept else ("", "")
+    lines = [
+        f"model_input  x[m]{', decay' * decays};",
+        "model_output y[k];",
+        f"model        w[k][m]{b};",
+        f"gradient     gw[k][m] -> w{gb};",
+        "iterator     i[0:m];",
+        "iterator     o[0:k];",
+        *iterators_of(loss),
+        "",
+        f"h[o] = sum[i](w[o][i] * x[i]){' + b[o]' * intercept};",
+        *error_of(loss),
+        f"gw[o][i] = e[o] * x[i]{' + decay * w[o][i]' * decays};",
+        *(["gb[o] = e[o];"] * intercept),
+    ]
+    sizes = "m = 2; k = 1; mu = 0.0625;  // features, outputs and the learning rate"
+    return Program(
+        name=f"{loss}_loss",
+        text="\n".join([sizes, "", *lines, ""]),
+        constants=(("k", str(outputs)), ("m", str(features)), ("mu", learning_rate)),
+    )
+
 
 Reals = NDArray[np.float64]
 _CURVATURES = {"squared": 1.0, "logistic": 0.25, "softmax": 0.5, "hinge": 1.0, "squared_hinge": 2.0}
@@ -23,7 +59,7 @@ class _Linear(FixedPointEstimator):
     """One weighted sum of the inputs for each output."""
 
     def _loss_name(self) -> str:
-        """Return the name of the loss in :mod:`tabla.sklearn.linear_program`."""
+        """Return the name of the loss in :mod:`tabla.sklearn.linear`."""
         raise NotImplementedError
 
     def _program(self, features: int, outputs: int, learning_rate: str) -> Program:

@@ -10,10 +10,10 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, column_or_1d
 
+from tabla.base.source import TablaValueError
 from tabla.sklearn.checks import checked_classes, checked_data, classes_in, conversion, unchanged_by_errors
 from tabla.sklearn.estimator import FixedPointEstimator
 from tabla.sklearn.scaling import Scaling
-from tabla.source import TablaValueError
 
 Reals = NDArray[np.float64]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
+from tabla.base.source import Source
+from tabla.build.options import Options
 from tabla.driver import Build, build
-from tabla.ir.format import Format
-from tabla.options import Options
-from tabla.source import Source
+from tabla.graph.format import Format
 
 DECISION = "h"
 """The value by which every program decides: an element for each output, before any squashing."""

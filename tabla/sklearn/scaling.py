@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tabla.source import TablaValueError
+from tabla.base.source import TablaValueError
 
 Reals = NDArray[np.float64]
 _UNIT = 1 << 32

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from tabla.lang import tablegen
-from tabla.source import TablaError
+from tabla.base.source import TablaError
+from tabla.templates import tablegen
 from tabla.templates.records import MACHINE, records, strings
 
 

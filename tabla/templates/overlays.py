@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from types import MappingProxyType
 
-from tabla.lang import tablegen
-from tabla.source import TablaError, TablaValueError
+from tabla.base.source import TablaError, TablaValueError
+from tabla.templates import tablegen
 from tabla.templates.records import MACHINE, integer, integers, records, records_of, string, strings
 from tabla.templates.template import functions, limits
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache, lru_cache
 from pathlib import Path
 
-from tabla.lang import tablegen
-from tabla.source import Label, TablaError, refuse_pipe
+from tabla.base.source import Label, TablaError, refuse_pipe
+from tabla.templates import tablegen
 
 HERE = Path(__file__).resolve().parent
 MACHINE = HERE / "machine.td"

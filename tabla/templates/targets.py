@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import lru_cache
 
-from tabla.lang import tablegen
-from tabla.source import Label, TablaError
+from tabla.base.source import Label, TablaError
+from tabla.templates import tablegen
 from tabla.templates.records import TARGETS, bit, integer, integers, record_of, records, records_of, string, strings
 
 KINDS = ("LUT", "FF", "DSP", "RAM")

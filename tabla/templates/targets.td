@@ -42,7 +42,7 @@ class Takes<string kind, string pattern, int units = 1> {
 // Narrow   what is added for a design that shall be small: functions of many inputs
 //          are then built of single LUTs, in more ranks of logic
 // Absorbs  whether registers around the blocks are moved into them, because Yosys
-//          leaves them outside (tabla/synth/absorb.py)
+//          leaves them outside (tabla/build/synth/absorb.py)
 class Target<string name, string title, string yosys> {
   string Name = name;
   string Title = title;
@@ -209,7 +209,7 @@ class Device<Target family, string name, string part> {
   string Die = "";
   // Where block RAMs and multipliers lie, in tiles: in each of the rows, at each
   // of the columns plus the offset of a site, under that site's name. Without
-  // columns the placer is left to itself (tabla/synth/floorplan.py).
+  // columns the placer is left to itself (tabla/build/synth/floorplan.py).
   list<int> BlockColumns = [];
   list<int> RamRows = [];
   list<int> RamOffsets = [];

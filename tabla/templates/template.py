@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cache
 
-from tabla.lang import tablegen
-from tabla.source import Label, TablaError, TablaValueError
+from tabla.base.source import Label, TablaError, TablaValueError
+from tabla.templates import tablegen
 from tabla.templates.records import MACHINE, bit, integer, record_of, records, string
 from tabla.templates.stages import stage_cycle, wanted
 

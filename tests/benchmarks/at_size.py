@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from benchmarks.learning.problems import Problem
-from tabla.bound import full
 from tabla.driver import Build, build
-from tabla.ir.words import to_real
+from tabla.graph.words import to_real
+from tabla.schedule.bound import full
 from tests.schedule.agreement import draw_words
 
 

@@ -24,11 +24,11 @@ from benchmarks.accuracy.measure import AUTO16, CELLS, ESTIMATOR, FLOAT64, Bench
 from benchmarks.accuracy.problems import PROBLEMS, SEEDS, TEST_SHARE
 from benchmarks.accuracy.results import Outcome, Results
 from benchmarks.accuracy.table import sections, with_sections
-from tabla.automatic import for_learning
+from tabla.build.options import Options
 from tabla.driver import build
-from tabla.ir.format import Format
-from tabla.learning import learning_start
-from tabla.options import Options
+from tabla.graph.format import Format
+from tabla.learn.auto_format import for_learning
+from tabla.learn.train import learning_start
 
 ROOT = Path(__file__).parents[2]
 PAGE, FILE = ROOT / "docs" / "accuracy.md", ROOT / "benchmarks" / "accuracy" / "measured.json"

@@ -11,8 +11,8 @@ import pytest
 
 from benchmarks.bus import cost
 from benchmarks.bus.measure import WRAPPERS, host, markdown, measured, possible
+from tabla.host.engines.cxxrtl_run import available
 from tabla.program.bus import BusShape
-from tabla.sim.engines.cxxrtl_run import available
 
 ROW: dict[str, Any] = {
     "wrapper": "32 bits, q5.7, 4 words a beat",

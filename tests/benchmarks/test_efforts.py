@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from benchmarks.efforts import LEAST_EFFORT_SECONDS, bench_efforts
+from tabla.build.options import Options
 from tabla.driver import build
 from tabla.examples.catalogue import EXAMPLES
-from tabla.options import Options
 
 
 def test_rows() -> None:

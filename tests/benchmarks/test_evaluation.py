@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.evaluation import Row, best, measured
+from tabla.build.options import Options
 from tabla.driver import build
 from tabla.examples.catalogue import EXAMPLES
-from tabla.options import Options
 
 
 def test_the_first_run_does_not_count() -> None:

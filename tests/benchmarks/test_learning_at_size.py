@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.learning.aims import MICROCODE_WORDS
 from benchmarks.learning.problems import PES, Problem, problems
-from tabla.ir.graph import Graph
+from tabla.graph.graph import Graph
 from tests.benchmarks.at_size import hold
 from tests.end_to_end.algorithms import need
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.learning.problems import Problem, minibatches
-from tabla.bound import full
+from tabla.schedule.bound import full
 from tests.benchmarks.at_size import hold
 from tests.benchmarks.test_page import PAGE, table
 from tests.benchmarks.test_random_shapes import shapes

@@ -10,8 +10,8 @@ import pytest
 
 from benchmarks.fpga import SIZES
 from benchmarks.overlays import features, whole
+from tabla.build.synth.yosys import Netlist
 from tabla.program.overlay import overlay_of
-from tabla.synth.yosys import Netlist
 from tabla.templates.overlays import overlay_rooms
 from tabla.templates.targets import target
 from tabla.templates.template import presets

@@ -9,8 +9,8 @@ import pytest
 
 from benchmarks.learning.problems import problems
 from benchmarks.learning.table import COLUMN_NOTES
-from tabla.bound import full
 from tabla.driver import build
+from tabla.schedule.bound import full
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "learning-benchmarks.md"

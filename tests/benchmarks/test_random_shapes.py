@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.learning.problems import NAMES, Problem
-from tabla.bound import full
 from tabla.driver import build
+from tabla.schedule.bound import full
 from tests.benchmarks.at_size import hold
 from tests.draws import draws
 
@@ -70,7 +70,7 @@ SHAPES = 3
 # Small shapes that once had the largest ratios, each with its number of PEs.
 FARTHEST = {"reco": ((16, 16, 8), 4), "backprop": ((8, 16, 9), 8)}
 # Networks that were drawn with as many classes as lanes, or twice as many, each with its number of PEs. The first one
-# has the largest ratio, and tests/mapping/test_improve.py says what its search needs.
+# has the largest ratio, and tests/schedule/mapping/test_improve.py says what its search needs.
 MANY_CLASSES = (
     ((16, 32, 16), 16),
     ((16, 24, 8), 8),

@@ -17,8 +17,8 @@ from benchmarks.learning.operations import operations
 from benchmarks.learning.problems import PES, Problem, minibatches, problems
 from benchmarks.learning.table import as_csv, as_markdown, line, summary
 from benchmarks.process import measured
-from tabla.lang.tabla import parse
-from tabla.source import Source
+from tabla.base.source import Source
+from tabla.languages.tabla import parse
 
 # The scalar operations that published figures state for the same programs.
 PUBLISHED = {

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from tabla.lang.tc import Function, parse
-from tabla.source import Source
+from tabla.base.source import Source
+from tabla.languages.tc import Function, parse
 from tests.corpus.loops import Array
 from tests.corpus.reader import Reader
 

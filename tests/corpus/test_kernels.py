@@ -9,20 +9,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tabla.ir.evaluate import evaluate_fixed
-from tabla.ir.format import Format
-from tabla.lang.tc import Function, infer
-from tabla.lang.tc.bind import bind_sizes
-from tabla.lang.tc.evaluate import evaluate
-from tabla.lang.tc.ranges import Domain
-from tabla.lower.tc import lower
-from tabla.options import Options
-from tabla.passes.pipeline import run_passes
+from tabla.build.options import Options
+from tabla.graph.evaluate import evaluate_fixed
+from tabla.graph.format import Format
+from tabla.graph.passes.pipeline import run_passes
+from tabla.languages.tc import Function, infer
+from tabla.languages.tc.bind import bind_sizes
+from tabla.languages.tc.evaluate import evaluate
+from tabla.languages.tc.lower import lower
+from tabla.languages.tc.ranges import Domain
 from tests.corpus.kernels import KERNELS, Kernel, array_of
 from tests.corpus.loops import Array, Result, run
 from tests.corpus.sample import sampled
-from tests.lang.tc.references import REFERENCES
-from tests.lang.tc.test_programs import PROGRAMS, unit_of
+from tests.languages.tc.references import REFERENCES
+from tests.languages.tc.test_programs import PROGRAMS, unit_of
 from tests.schedule.agreement import agree
 
 WIDE = Format.parse("q12.20")

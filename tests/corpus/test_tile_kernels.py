@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tabla.ir.evaluate import evaluate_fixed
-from tabla.ir.format import Format
-from tabla.lang.tile import Program, trace
-from tabla.lang.tile.evaluate import evaluate
-from tabla.lower.tile import lower
-from tabla.options import Options
-from tabla.passes.pipeline import run_passes
+from tabla.build.options import Options
+from tabla.graph.evaluate import evaluate_fixed
+from tabla.graph.format import Format
+from tabla.graph.passes.pipeline import run_passes
+from tabla.languages.tile import Program, trace
+from tabla.languages.tile.evaluate import evaluate
+from tabla.languages.tile.lower import lower
 from tests.corpus.sample import sampled
 from tests.corpus.tile_kernels import TILE_KERNELS
 from tests.schedule.agreement import agree

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from tabla.ir.format import Format
-from tabla.lang.tc import infer, parse
-from tabla.lang.tile import trace
-from tabla.lower.tile import lower
-from tabla.source import Source, TablaError
+from tabla.base.source import Source, TablaError
+from tabla.graph.format import Format
+from tabla.languages.tc import infer, parse
+from tabla.languages.tile import trace
+from tabla.languages.tile.lower import lower
 from tabla.tile import *
 
 REFUSED = {

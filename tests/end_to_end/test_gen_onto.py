@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import tabla
-from tabla.cli import main
+from tabla.commands.cli import main
+from tabla.host.runtime import connect
 from tabla.program.overlay import overlay_of
 from tabla.program.overlay_file import overlay_record
-from tabla.runtime import connect
 from tabla.templates.overlays import default_room
 from tabla.templates.template import presets
 

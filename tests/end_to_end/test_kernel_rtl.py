@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from tabla.ir.format import Format
-from tabla.ir.graph import ExtremeOp
-from tabla.ir.legal import Legal
-from tabla.mapping.search import Search
-from tabla.passes.legalise.materialise import materialise
-from tabla.schedule.build import schedule_mapping
+from tabla.graph.format import Format
+from tabla.graph.graph import ExtremeOp
+from tabla.graph.legal import Legal
+from tabla.graph.passes.legalise.materialise import materialise
 from tabla.schedule.check import check
+from tabla.schedule.mapping.search import Search
+from tabla.schedule.placing.build import schedule_mapping
 from tabla.templates.template import template_for
 from tests.end_to_end.algorithms import hold_against_evaluation, hold_schedule, need
 from tests.schedule.kernels import padded
-from tests.strands.scans import Shape, scan_graph
-from tests.strands.test_extremes import columns, elementwise, rows
-from tests.strands.test_gathers import agree, embedding, rows_of
+from tests.schedule.strands.scans import Shape, scan_graph
+from tests.schedule.strands.test_extremes import columns, elementwise, rows
+from tests.schedule.strands.test_gathers import agree, embedding, rows_of
 
 Q6_10 = Format(integer=6, fraction=10)
 

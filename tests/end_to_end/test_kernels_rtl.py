@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from tabla.ir.format import Format
-from tabla.lang.tc.bind import bind_sizes
-from tabla.lower.tc import lower
-from tabla.passes.pipeline import run_passes
+from tabla.graph.format import Format
+from tabla.graph.passes.pipeline import run_passes
+from tabla.languages.tc.bind import bind_sizes
+from tabla.languages.tc.lower import lower
 from tests.end_to_end.algorithms import every_second_slow, hold_against_evaluation, need
-from tests.lang.tc.references import REFERENCES
-from tests.lower.tc.test_programs import function_of
+from tests.languages.tc.lower.test_programs import function_of
+from tests.languages.tc.references import REFERENCES
 
 Q6_10 = Format(integer=6, fraction=10)
 # Name -> (PEs, inputs kept on chip); each family of the language once.
@@ -47,7 +47,7 @@ PROGRAMS: dict[str, tuple[int, tuple[str, ...]]] = {
 }
 
 
-# The cycle model runs all programs in tests/lower/tc.
+# The cycle model runs all programs in tests/languages/tc/lower.
 @pytest.mark.parametrize("name", every_second_slow(PROGRAMS))
 def test_in_icarus(name: str) -> None:
     need("icarus")

@@ -13,7 +13,7 @@ import pytest
 
 import tabla
 from tabla.driver import Build
-from tabla.runs import evaluation
+from tabla.learn.runs import evaluation
 from tests.end_to_end.algorithms import need
 from tests.end_to_end.guard_witness import Witness, text_of
 

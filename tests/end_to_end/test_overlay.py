@@ -13,7 +13,13 @@ import numpy as np
 import pytest
 
 import tabla
+from tabla.build.arrays import sample_words, steps_of, words_of
+from tabla.build.files.overlay import overlay_files
 from tabla.driver import Build
+from tabla.host.engines.cxxrtl_run import available
+from tabla.host.engines.port_machine import PortMachine
+from tabla.host.engines.session import Session, overlay_machine
+from tabla.learn.runs import expected_run, hold_agreement, inputs_of
 from tabla.program.encode import least_image
 from tabla.program.host import Host
 from tabla.program.layout import operation_layout
@@ -21,11 +27,6 @@ from tabla.program.least_overlay import least_room
 from tabla.program.overlay import Overlay, overlay_of
 from tabla.program.overlay_file import overlay_record
 from tabla.program.overlay_words import Status, program_words
-from tabla.report.overlay import overlay_files
-from tabla.runs import expected_run, hold_agreement, inputs_of, sample_words, steps_of, words_of
-from tabla.sim.engines.cxxrtl_run import available
-from tabla.sim.engines.port_machine import PortMachine
-from tabla.simulation import Session, overlay_machine
 from tabla.templates.overlays import FEATURES, default_room, overlay_rooms
 from tabla.templates.template import presets
 from tests.small_overlay import ROOM

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from tabla.ir.format import Format
+from tabla.graph.format import Format
 from tests.end_to_end.algorithms import hold_against_evaluation, need
-from tests.lang.tabla.random_programs import programs
+from tests.languages.tabla.random_programs import programs
 from tests.schedule.test_random_programs import lowered
 
 FORMATS = [Format(integer=6, fraction=10), Format(integer=2, fraction=6), Format(integer=16, fraction=16)]

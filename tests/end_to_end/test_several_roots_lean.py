@@ -6,19 +6,19 @@ import numpy as np
 import pytest
 
 from benchmarks.learning.problems import problems
-from tabla.backend import schedule_graph
 from tabla.driver import build
+from tabla.graph.format import Format
+from tabla.host.engines.session import open_machine
 from tabla.hw.control import MacControl
 from tabla.hw.features import Features, features_of
 from tabla.hw.lane import LaneShape, lane_shape
 from tabla.hw.root import Root
-from tabla.ir.format import Format
 from tabla.program.encode import encode
 from tabla.program.host import Host
 from tabla.program.image import Image
-from tabla.schedule.schedule import Schedule
+from tabla.schedule.compile import schedule_graph
+from tabla.schedule.placing.schedule import Schedule
 from tabla.sim.machine import Counters, Stalls
-from tabla.simulation import open_machine
 from tabla.templates.template import template_for
 from tests.end_to_end.algorithms import graph_of, hold_schedule, need
 from tests.schedule.agreement import MANY_ROOTS

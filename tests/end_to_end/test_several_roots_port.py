@@ -6,22 +6,22 @@ from dataclasses import replace
 
 import pytest
 
-from tabla.backend import schedule_graph
-from tabla.bound import quick
-from tabla.ir.format import Format
-from tabla.ir.graph import Graph
-from tabla.lang.tc import parse
-from tabla.lang.tc.bind import bind_sizes
-from tabla.lower.tc import lower
-from tabla.passes.pipeline import run_passes
+from tabla.base.source import Source
+from tabla.graph.format import Format
+from tabla.graph.graph import Graph
+from tabla.graph.passes.pipeline import run_passes
+from tabla.host.engines.session import open_machine
+from tabla.languages.tc import parse
+from tabla.languages.tc.bind import bind_sizes
+from tabla.languages.tc.lower import lower
 from tabla.program.encode import encode
 from tabla.program.host import Host
+from tabla.schedule.bound import quick
 from tabla.schedule.check import check
-from tabla.schedule.schedule import Schedule
+from tabla.schedule.compile import schedule_graph
+from tabla.schedule.placing.schedule import Schedule
+from tabla.schedule.strands.regions import ScheduleFault
 from tabla.sim.machine import RunResult, Stalls
-from tabla.simulation import open_machine
-from tabla.source import Source
-from tabla.strands.regions import ScheduleFault
 from tabla.templates.template import template_for
 from tests.end_to_end.algorithms import hold_schedule, need
 from tests.schedule.agreement import FREE_ROOTS, agree_on, draw_words
@@ -56,7 +56,7 @@ def test_words_out_bind_and_not_the_roots() -> None:
     assert found.cycles == schedule.outputs == schedule.cycles == 512
     agree_on(schedule, samples=4)
     with pytest.raises(ScheduleFault, match="512 words leave in a period of 511"):
-        check(replace(schedule, period=511))
+        check(replace(schedule, initiation_interval=511))
     with pytest.raises(ScheduleFault, match="puts out 512 words instead of 508"):
         check(replace(schedule, outputs=508))
 

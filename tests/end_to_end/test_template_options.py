@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tabla import driver
-from tabla.cli import main
+from tabla.commands.cli import main
 from tests.end_to_end.algorithms import hold_schedule, need
 from tests.schedule.bank import bank
 

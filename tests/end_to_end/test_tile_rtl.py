@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tabla.ir.format import Format
-from tabla.lower.tile import lower
-from tabla.passes.pipeline import run_passes
+from tabla.graph.format import Format
+from tabla.graph.passes.pipeline import run_passes
+from tabla.languages.tile.lower import lower
 from tests.end_to_end.algorithms import every_second_slow, hold_against_evaluation, need
-from tests.lang.tile.references import traced
+from tests.languages.tile.references import traced
 
 FORMAT = Format(integer=6, fraction=10)
 PROGRAMS = [
@@ -22,7 +22,7 @@ PROGRAMS = [
 ]  # fmt: skip
 
 
-# The cycle model runs all programs in tests/lower/tile.
+# The cycle model runs all programs in tests/languages/tile/lower.
 @pytest.mark.parametrize("name", every_second_slow(PROGRAMS))
 def test_a_program_in_icarus(name: str) -> None:
     need("icarus")

@@ -8,17 +8,17 @@ from pathlib import Path
 import pytest
 
 import tabla
-from tabla.bound import full, quick
+from tabla.base.source import Source
+from tabla.build.files.manifest import manifest
 from tabla.driver import Build
+from tabla.host.engines.session import open_machine
 from tabla.hw.accelerator import WideAccelerator
 from tabla.hw.border_queue import BeatQueue
 from tabla.program.host import Host
-from tabla.report.manifest import manifest
+from tabla.schedule.bound import full, quick
 from tabla.schedule.check import check
+from tabla.schedule.strands.regions import ScheduleFault
 from tabla.sim.machine import RunResult, Stalls
-from tabla.simulation import open_machine
-from tabla.source import Source
-from tabla.strands.regions import ScheduleFault
 from tabla.templates.template import timing
 from tests.end_to_end.algorithms import need
 from tests.schedule.agreement import Q6_10, agree_on, draw_words

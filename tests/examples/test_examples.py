@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 import tabla
-from tabla.cli import main
+from tabla.commands.cli import main
 from tabla.examples.catalogue import EXAMPLES, Example, held_out_ratings, ratings
-from tabla.training.split import split_of
+from tabla.learn.data.split import split_of
 
 pytest.importorskip("sklearn", reason="the data sets come with scikit-learn")
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tabla.cli import main
-from tabla.source import TablaError
+from tabla.base.source import TablaError
+from tabla.commands.cli import main
 from tabla.templates.targets import board, boards, target
 from tests.extend.pages import PAGES, snippets, write_files
 

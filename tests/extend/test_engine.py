@@ -11,10 +11,10 @@ from types import ModuleType
 import pytest
 
 import tabla
-from tabla import simulation
+from tabla.host.engines import session as simulation
+from tabla.host.engines.session import checked_engine, open_machine, register_engine
 from tabla.program.image import Image
 from tabla.sim.machine import Machine
-from tabla.simulation import checked_engine, open_machine, register_engine
 from tests.extend.pages import snippets, write_files
 
 ARRAYS = {"x": [[0.5] * 4, [0.25] * 4, [1.0] * 4], "w": [0.125] * 4}

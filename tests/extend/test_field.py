@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 import tabla
+from tabla.host.engines.amaranth_run import AmaranthMachine
 from tabla.program.decode import disassemble
 from tabla.program.host import Host
 from tabla.program.layout import operation_layout
-from tabla.sim.engines.amaranth_run import AmaranthMachine
 from tabla.sim.model.cycle_model import CycleModel
-from tabla.sim.model.microcode import decode_operation
+from tabla.sim.model.trace import decode_operation
 from tabla.templates import instructions, records
 from tests.extend.pages import shown
 
@@ -83,12 +83,12 @@ def test_a_field_takes_five_files_and_one_of_loop_levels_three_more() -> None:
     """
     assert naming("gate") == {
         "templates/machine.td",
-        "tabla/strands/bodies.py",
+        "tabla/schedule/strands/bodies.py",
         "hw/sequencer.py",
         "sim/model/trace.py",
         "tabla/schedule/check/evaluation.py",
-        "tabla/other_loops.py",
-        "tabla/trials.py",
+        "tabla/build/bench/mutated_loops.py",
+        "tabla/build/bench/mutated_microcode.py",
         "hw/features.py",
     }
 

@@ -13,17 +13,17 @@ import numpy as np
 import pytest
 from amaranth.hdl import Module, Signal, signed
 
+from tabla.build.options import Options
 from tabla.driver import Build, build
+from tabla.graph.format import Format
+from tabla.graph.function_tables import Table
+from tabla.graph.function_words import Applied, Words
+from tabla.graph.functions import FUNCTIONS, UnitFunction
+from tabla.graph.graph import Function, Graph
 from tabla.hw.function_unit import PIPELINES
 from tabla.hw.functions.pipeline import REGISTER, FunctionPipeline
-from tabla.ir.format import Format
-from tabla.ir.function_tables import Table
-from tabla.ir.function_words import Applied, Words
-from tabla.ir.functions import FUNCTIONS, UnitFunction
-from tabla.ir.graph import Function, Graph
-from tabla.options import Options
 from tabla.program.image import FunctionTable
-from tabla.sim.model.function_unit import KINDS, Value
+from tabla.sim.model.root_units import KINDS, Value
 from tabla.templates.template import FunctionKind, FunctionUnit, function_kinds, functions
 from tests.extend.pages import PAGES, shown, snippets
 
@@ -100,8 +100,12 @@ def test_a_function_takes_the_files_that_the_page_names() -> None:
         for path in sorted((ROOT / "tabla").rglob("*"))
         if path.suffix in (".py", ".td") and "gaussian" in path.read_text(encoding="utf-8").lower()
     }
-    needed = {"templates/machine.td", "tabla/ir/functions.py", "tabla/lang/tabla/operators.py"}
-    assert found == needed | {"tabla/compiled/reals.py", "tabla/compiled/units.py", "tabla/ir/intervals.py"}
+    needed = {"templates/machine.td", "tabla/graph/functions.py", "tabla/languages/tabla/operators.py"}
+    assert found == needed | {
+        "tabla/graph/compiled/reals.py",
+        "tabla/graph/compiled/units.py",
+        "tabla/graph/intervals.py",
+    }
     text = (PAGES / "function.md").read_text(encoding="utf-8")
     for file in (*found, *re.findall(r"`((?:tabla|hw|sim|templates|tests|docs)/[\w/.-]+)`", text)):
         assert f"`{file}`" in text and (ROOT / file).exists(), file

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import tabla
-from tabla.notations import Notation, register, table
-from tabla.source import TablaError
+from tabla.base.source import TablaError
+from tabla.languages import Notation, register, table
 from tests.extend.pages import snippets, write_files
 
 ROOT = Path(__file__).parents[2]

@@ -11,14 +11,14 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 
 import tabla
-from tabla.ir.format import Format
-from tabla.ir.graph import Graph, Linear, Read, Statement, Term
-from tabla.ir.operations import zero_or_one
-from tabla.ir.verify import GraphFault, verify
-from tabla.passes.pipeline import Pass
+from tabla.graph.format import Format
+from tabla.graph.graph import Graph, Linear, Read, Statement, Term
+from tabla.graph.operations import zero_or_one
+from tabla.graph.passes.pipeline import Pass
+from tabla.graph.verify import GraphFault, verify
 from tests.extend.pages import snippets, write_files
-from tests.ir.graph_strategy import graphs
-from tests.passes.test_pipeline import formats, same_words, seeds
+from tests.graph.graph_strategy import graphs
+from tests.graph.passes.test_pipeline import formats, same_words, seeds
 
 
 @pytest.fixture

@@ -11,14 +11,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import tabla
-from tabla.backend import schedule_graph
-from tabla.mapping.effort import EFFORTS
 from tabla.schedule.check import ScheduleFault
-from tabla.schedule.placed import Placed, Scheduler
-from tabla.strands.tasks import MemoryKey, Task
+from tabla.schedule.compile import schedule_graph
+from tabla.schedule.mapping.effort import EFFORTS
+from tabla.schedule.placing.placed import Placed, Scheduler
+from tabla.schedule.strands.tasks import MemoryKey, Task
 from tabla.templates.template import template_for
 from tests.extend.pages import snippets, write_files
-from tests.lang.tabla.random_programs import programs
+from tests.languages.tabla.random_programs import programs
 from tests.schedule.agreement import Q6_10, agree_on, shaped_graph
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tabla.report.unfinished import PREFIX
+from tabla.base.unfinished import PREFIX
 from tests.faults.steps import Act, Ended, Step, nothing, run
 from tests.faults.writers import RECORDS, Writer, call
 
@@ -42,7 +42,8 @@ class Home:
     def made(writer: Writer, base: Path) -> Home:
         """Run both calls of a command in this process, where they remember what they have worked out."""
         place, before = base / "out", base / f"before-{writer.name}"
-        shutil.rmtree(place, ignore_errors=True)
+        for folder in (place, before):  # of the same command with other parameters
+            shutil.rmtree(folder, ignore_errors=True)
         place.mkdir()
         if writer.old:
             assert call(writer.words(writer.old, place)) == 0

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
-from tabla.report import folder as folders
+from tabla.base import folder as folders
 
 CUT = 43
 """The status of a process whose power was cut."""

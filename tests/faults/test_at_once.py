@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from tabla.caches import Shelf
-from tabla.exploration.records import Records
-from tabla.report import folder
-from tabla.report.folder import replaced_file
-from tabla.source import TablaError
+from tabla.base import folder
+from tabla.base.caches import Cache
+from tabla.base.folder import replaced_file
+from tabla.base.source import TablaError
+from tabla.learn.explore.records import Records
 from tests.faults.homes import Home, unfinished
 from tests.faults.writers import WRITERS, call, inputs, prepare
 
@@ -97,15 +97,15 @@ def test_explorations_in_one_folder(rounds: int, tmp_path: Path) -> None:
 
 @ROUNDS
 def test_processes_on_one_cache(rounds: int, tmp_path: Path) -> None:
-    """The shelf is so small that each process removes what others have just made."""
-    shelf = Shelf(where=tmp_path, largest=3000)
+    """The cache is so small that each process removes what others have just made."""
+    cache = Cache(where=tmp_path, largest=3000)
 
     def work() -> bool:
         for step in range(10 * rounds):
             text = f"{step % 5}" * 500
-            found = shelf.read(str(step % 5), lambda entry: (entry / "file").read_text())
+            found = cache.read(str(step % 5), lambda entry: (entry / "file").read_text())
             if found is None:
-                found = shelf.add(str(step % 5), lambda entry, text=text: (entry / "file").write_text(text) and text)
+                found = cache.add(str(step % 5), lambda entry, text=text: (entry / "file").write_text(text) and text)
             if found != text:
                 return False
         return True

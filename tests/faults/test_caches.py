@@ -1,6 +1,6 @@
 """The caches, with a power cut or a disk that refuses at any step: a command never gets half an entry, and never fails.
 
-An entry of a shelf has a sum, and what does not agree with its sum is made anew.
+An entry of a cache has a sum, and what does not agree with its sum is made anew.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tabla import kept
-from tabla.caches import ABANDONED
-from tabla.compiled import machine
-from tabla.processes import Outcome
-from tabla.sim.engines import cxxrtl_run
-from tabla.sim.engines.cxxrtl_source import Source
+from tabla.base.caches import ABANDONED
+from tabla.base.processes import Outcome
+from tabla.graph.compiled import machine
+from tabla.host.engines import cxxrtl_run
+from tabla.host.engines.cxxrtl_source import Source
+from tabla.schedule.cache import cached
 from tests.faults.steps import CUT, Cut, Refuse, run
 from tests.faults.test_every_step import ALL
 
@@ -51,12 +51,12 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @ALL
 def test_a_kept_schedule_is_never_half(cache: Path, every: bool) -> None:
     made = tuple(range(5000))
-    work = lambda: int(kept.kept(("any", 1), lambda: made) != made)  # noqa: E731
+    work = lambda: int(cached(("any", 1), lambda: made) != made)  # noqa: E731
     steps = run(work, cache).steps
     assert [step.kind for step in steps].count("write") == 2
     never_half(work, cache, range(len(steps)), every)
     # What the entry holds is what is read back.
-    assert kept.kept(("any", 1), lambda: ()) == made
+    assert cached(("any", 1), lambda: ()) == made
 
 
 @ALL
@@ -127,4 +127,4 @@ def test_a_cache_without_a_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(Path, "home", no_home)
     assert cxxrtl_run.build("module top; endmodule", "top").read_bytes() == b"program" * 10_000
-    assert kept.kept(("any", 1), lambda: 5) == 5
+    assert cached(("any", 1), lambda: 5) == 5

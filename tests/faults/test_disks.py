@@ -13,11 +13,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tabla import disk
-from tabla.cli import main
-from tabla.report.folder import check_file, check_replaceable, replaced_file
-from tabla.report.unfinished import PREFIX, clear
-from tabla.source import TablaError
+from tabla.base import disk
+from tabla.base.folder import check_file, check_replaceable, replaced_file
+from tabla.base.source import TablaError
+from tabla.base.unfinished import PREFIX, clear
+from tabla.commands.cli import main
 from tests.faults.homes import content
 from tests.linear_program import linear_text
 

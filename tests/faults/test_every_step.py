@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tabla.report import folder as folders
+from tabla.base import folder as folders
 from tests.faults.homes import Home, unfinished
 from tests.faults.law import broken
 from tests.faults.steps import CUT, Cut, Refuse, Step, around

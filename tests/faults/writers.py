@@ -17,17 +17,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tabla import artifacts
-from tabla.cli import main
+from tabla.build.files import output_folder as artifacts
+from tabla.build.files.overlay import overlay_manifest
+from tabla.build.synth.board import Bitstream
 from tabla.commands import formats, overlay
+from tabla.commands.cli import main
 from tabla.driver import Build
 from tabla.examples import catalogue
 from tabla.examples.catalogue import Example
-from tabla.exploration import local
+from tabla.learn.explore import local
 from tabla.program.overlay import Overlay
 from tabla.program.overlay_file import NAME
-from tabla.report.overlay import overlay_manifest
-from tabla.synth.board import Bitstream
 from tabla.templates.targets import KINDS, board, target
 from tests.linear_program import linear_text
 from tests.small_overlay import write_images
@@ -162,7 +162,7 @@ def prepare(patch: pytest.MonkeyPatch) -> None:
     _remembered(patch, modules, "build", lambda *given: repr(given))
     _remembered(patch, (Build,), "train", lambda made, *given, **named: (id(made), repr(given)))
     _remembered(patch, (Build,), "test", lambda made, *given, **named: (id(made), repr(given), named["samples"]))
-    _remembered(patch, (artifacts,), "artifacts", id)
+    _remembered(patch, (artifacts,), "artifacts", lambda made, given: id(made))
     _remembered(patch, (formats,), "formats", lambda *given, **named: repr((given, named["widths"])))
     _remembered(patch, (local,), "answer", lambda question, task: (question.sum, task.key))
     patch.setattr(Build, "synthesise", lambda made, *given, **named: _Area(made.options.defines))

@@ -14,34 +14,28 @@ from typing import Any
 
 from amaranth.lib import wiring
 
-_HERE = Path(__file__).resolve().parent
-for _folder in (_HERE, _HERE.parent / "sim", _HERE.parents[1]):
-    if str(_folder) not in sys.path:
-        sys.path.insert(0, str(_folder))
-
-from hand_assembler import parameters  # noqa: E402
-from hand_images import function_program, linear  # noqa: E402
-from random_images import random_case  # noqa: E402
-from test_function_pipelines import tables  # noqa: E402
-
-import tabla  # noqa: E402
-from tabla.backend import schedule_graph  # noqa: E402
-from tabla.hw.board.top import BoardTop  # noqa: E402
-from tabla.hw.bus.axi import AxiWrapper  # noqa: E402
-from tabla.hw.emit import Netlist, _rtlil, _verilog, hardware_of  # noqa: E402
-from tabla.hw.netlist import modules_of  # noqa: E402
-from tabla.hw.overlay.axi import OverlayWrapper  # noqa: E402
-from tabla.hw.sharing import Emission  # noqa: E402
-from tabla.program.bus import BusShape  # noqa: E402
-from tabla.program.encode import encode  # noqa: E402
-from tabla.program.image import Image  # noqa: E402
-from tabla.program.overlay import Overlay, OverlayBus, overlay_of  # noqa: E402
-from tabla.templates.pll import settings_of  # noqa: E402
-from tabla.templates.targets import board, target  # noqa: E402
-from tabla.templates.template import presets, template_for  # noqa: E402
-from tests.end_to_end.test_several_roots_port import softmax  # noqa: E402
-from tests.schedule.agreement import MANY_ROOTS, Q6_10  # noqa: E402
-from tests.small_overlay import ROOM  # noqa: E402
+import tabla
+from tabla.hw.board.top import BoardTop
+from tabla.hw.bus.axi import AxiWrapper
+from tabla.hw.emit import Netlist, _rtlil, _verilog, hardware_of
+from tabla.hw.netlist import modules_of
+from tabla.hw.overlay.axi import OverlayWrapper
+from tabla.hw.sharing import Emission
+from tabla.program.bus import BusShape
+from tabla.program.encode import encode
+from tabla.program.image import Image
+from tabla.program.overlay import Overlay, OverlayBus, overlay_of
+from tabla.schedule.compile import schedule_graph
+from tabla.templates.pll import settings_of
+from tabla.templates.targets import board, target
+from tabla.templates.template import presets, template_for
+from tests.end_to_end.test_several_roots_port import softmax
+from tests.hw.test_function_pipelines import tables
+from tests.schedule.agreement import MANY_ROOTS, Q6_10
+from tests.sim.hand_assembler import parameters
+from tests.sim.hand_images import function_program, linear
+from tests.sim.random_images import random_case
+from tests.small_overlay import ROOM
 
 LAYER = """mu = 0.0625;
 model_input x[4]; model_output y[8]; model w[8][4], b[8];

@@ -5,10 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hand_assembler import Nest, assemble, lane, lane_write, op, operation_word, parameters, root, root_write, stream
-from hand_images import Case, function_program, linear
-from test_function_pipelines import tables
 
+from tabla.host.engines.amaranth_run import AmaranthMachine
 from tabla.hw.accelerator import Accelerator
 from tabla.hw.control import MacControl
 from tabla.hw.group import Group
@@ -16,10 +14,23 @@ from tabla.hw.lane import Lane
 from tabla.hw.output import OutputBuffer
 from tabla.hw.root import Root
 from tabla.hw.stream import Stream
-from tabla.sim.engines.amaranth_run import AmaranthMachine
 from tabla.sim.machine import RunResult, Stalls
 from tabla.sim.model.cycle_model import CycleModel
 from tabla.templates.template import timing
+from tests.hw.test_function_pipelines import tables
+from tests.sim.hand_assembler import (
+    Nest,
+    assemble,
+    lane,
+    lane_write,
+    op,
+    operation_word,
+    parameters,
+    root,
+    root_write,
+    stream,
+)
+from tests.sim.hand_images import Case, function_program, linear
 
 
 def test_latencies_are_those_of_the_records() -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from tabla.build.options import Options
 from tabla.driver import build
 from tabla.hw.block_memories import lane_blocks, microcode_has_blocks, roots_have_blocks
-from tabla.options import Options
 from tabla.program.image import Parameters
 
 MICROCODE, ROOT, TABLE, PART = 34, 4, 2, 208

@@ -5,7 +5,6 @@ from typing import Any
 
 from amaranth.back import rtlil
 from amaranth.sim import Simulator
-from hand_assembler import assemble, parameters
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,6 +12,7 @@ from tabla.hw.controller import DUMP, LOAD, RUN, Controller
 from tabla.hw.timing import Timing
 from tabla.program.image import Entry, Image, StreamEntry
 from tabla.templates.template import timing
+from tests.sim.hand_assembler import assemble, parameters
 
 READY, FRONT = timing().ready, timing().front
 CREDIT = 2

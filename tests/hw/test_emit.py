@@ -9,14 +9,14 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from hand_assembler import parameters
-from hand_images import function_program, linear
-from test_function_pipelines import tables
 
+from tabla.host.engines.cocotb_run import CocotbMachine, available
 from tabla.hw.emit import verilog
 from tabla.program.image import Image
-from tabla.sim.engines.cocotb_run import CocotbMachine, available
 from tabla.sim.model.cycle_model import CycleModel
+from tests.hw.test_function_pipelines import tables
+from tests.sim.hand_assembler import parameters
+from tests.sim.hand_images import function_program, linear
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -134,8 +134,8 @@ def test_lanes_share_one_module() -> None:
 
 def test_bytes_do_not_depend_on_the_hash_seed(tmp_path: Path) -> None:
     script = (
-        f"import sys; sys.path[:0] = [{str(ROOT)!r}, {str(ROOT / 'tests/sim')!r}]\n"
-        "from hand_images import linear\nfrom tabla.hw.emit import verilog\n"
+        f"import sys; sys.path[:0] = [{str(ROOT)!r}]\n"
+        "from tests.sim.hand_images import linear\nfrom tabla.hw.emit import verilog\n"
         "sys.stdout.write(verilog(linear(3).image, 'a'))"
     )
     one, two = (tool([sys.executable, "-c", script], tmp_path, PYTHONHASHSEED=seed) for seed in ("1", "77"))

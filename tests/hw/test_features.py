@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hand_assembler import Nest, Op, assemble, parameters, root
-from hand_images import linear
 
 from tabla.hw.features import features_of
+from tests.sim.hand_assembler import Nest, Op, assemble, parameters, root
+from tests.sim.hand_images import linear
 
 
 def test_shifts_of_results_are_those_of_operations_that_give_one() -> None:

@@ -7,14 +7,14 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from bench import corners, played
-from hand_assembler import parameters, table
 
 from tabla.hw.function_unit import FunctionUnit, pipeline_for
 from tabla.hw.functions.interpolation import Interpolation
 from tabla.hw.functions.pipeline import REGISTER
 from tabla.program.image import FunctionTable, Parameters
 from tabla.templates.template import functions
+from tests.hw.bench import corners, played
+from tests.sim.hand_assembler import parameters, table
 
 DIVIDING = ("divide", "quotient")
 FORMATS = [(8, 6), (8, 4), (16, 10), (18, 11), (32, 16), (20, 17), (32, 24), (32, 30)]

@@ -9,8 +9,6 @@ import pytest
 from amaranth.hdl import Module, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
-from bench import corners, every_feature, played
-from hand_assembler import parameters
 
 from tabla.hw.control import MacControl, limit_words
 from tabla.hw.instruction import instruction_width
@@ -20,6 +18,8 @@ from tabla.hw.rounder import POSTS, Rounder
 from tabla.program.image import Parameters
 from tabla.templates.instructions import operation_format
 from tabla.templates.template import timing
+from tests.hw.bench import corners, every_feature, played
+from tests.sim.hand_assembler import parameters
 
 FORMATS = [(8, 6), (16, 10), (32, 16)]
 

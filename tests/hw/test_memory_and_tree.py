@@ -3,7 +3,6 @@
 import random
 
 import pytest
-from bench import played
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,6 +13,7 @@ from tabla.hw.multiplier import Multiplier
 from tabla.hw.output import OutputBuffer
 from tabla.hw.tree import Tree, levels
 from tabla.templates.template import timing
+from tests.hw.bench import played
 
 
 @pytest.mark.parametrize(("width", "depth"), [(8, 1), (16, 2), (18, 37), (5, 64)])

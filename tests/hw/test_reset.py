@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 from amaranth.hdl import ClockDomain, Module
 from amaranth.sim import Simulator
-from hand_images import linear
 
+from tabla.host.engines.host_loop import Host, Outputs, Request
+from tabla.host.engines.port_machine import DUMP, LOAD, RUN, pack, signed
 from tabla.hw.accelerator import Accelerator
 from tabla.hw.reset import reset_cycles
-from tabla.sim.engines.host_loop import Host, Outputs, Request
-from tabla.sim.engines.port_machine import DUMP, LOAD, RUN, pack, signed
 from tabla.sim.machine import as_beats
 from tabla.sim.model.cycle_model import CycleModel
+from tests.sim.hand_images import linear
 
 CASE = linear(2, samples=4, large=15)
 SHAPE = CASE.image.parameters

@@ -13,21 +13,21 @@ import pytest
 from amaranth.hdl import Fragment, Value, _nir
 from amaranth.hdl._ir import PortDirection, build_netlist
 from amaranth.lib import wiring
-from hand_assembler import parameters
-from hand_images import Case, function_program, linear
-from random_images import random_case
-from test_function_pipelines import tables
 
 import tabla
-from tabla.artifacts import artifacts
+from tabla.build.files.output_folder import artifacts
+from tabla.host.engines.cocotb_run import CocotbMachine, available
 from tabla.hw.accelerator import Accelerator
 from tabla.hw.board.link import HostLink
 from tabla.hw.emit import verilog
 from tabla.hw.reset import reset_cycles
 from tabla.program.image import Image
 from tabla.sim.compare import Stimulus, difference, play
-from tabla.sim.engines.cocotb_run import CocotbMachine, available
 from tabla.sim.model.cycle_model import CycleModel
+from tests.hw.test_function_pipelines import tables
+from tests.sim.hand_assembler import parameters
+from tests.sim.hand_images import Case, function_program, linear
+from tests.sim.random_images import random_case
 
 
 def longest_chain(image: Image) -> int:
@@ -170,7 +170,7 @@ def test_a_machine_runs_from_any_start(monkeypatch: pytest.MonkeyPatch) -> None:
     for seed in range(1, 5):
         assert agrees(case, shaken(text, seed)) is None
     # The four cycles of earlier benches were too few: what the pipelines held was counted after the reset.
-    monkeypatch.setattr("tabla.sim.engines.cocotb_run.reset_cycles", lambda image: 4)
+    monkeypatch.setattr("tabla.host.engines.cocotb_run.reset_cycles", lambda image: 4)
     try:
         assert agrees(case, shaken(text, 1)) is not None
     except RuntimeError as fault:  # a word that was read from nowhere

@@ -4,9 +4,9 @@ import random
 from typing import Any
 
 import pytest
-from bench import corners, played
 
 from tabla.hw.rounder import Rounder
+from tests.hw.bench import corners, played
 
 WIDTH, FRACTION, BITS, SHIFT = 16, 10, 37, 13
 

@@ -6,8 +6,6 @@ from math import prod
 from typing import Any
 
 import pytest
-from bench import every_feature, played
-from hand_assembler import Nest, Op, operation_word, parameters, strand_word
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -16,6 +14,8 @@ from tabla.hw.tokens import TokenDelay
 from tabla.hw.window import Window
 from tabla.program.image import Parameters
 from tabla.program.layout import generator_width
+from tests.hw.bench import every_feature, played
+from tests.sim.hand_assembler import Nest, Op, operation_word, parameters, strand_word
 
 UNIT = "lane_issue"
 GENERATORS = ("model", "data", "interim", "low", "high")

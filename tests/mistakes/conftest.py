@@ -11,7 +11,7 @@ from types import FrameType
 import numpy as np
 import pytest
 
-from tabla.cli import main
+from tabla.commands.cli import main
 from tests.logistic_program import LOGISTIC
 from tests.mistakes.mistake import Mistake
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tabla.training.arrays import write_npz
+from tabla.base.arrays import write_npz
 from tests.mistakes.conftest import Refused
 from tests.mistakes.mistake import mistake, usage
 
@@ -165,7 +165,7 @@ def test_runs(refused: Refused, command: str, name: str) -> None:
 
 
 def test_weights_are_the_models_that_the_inputs_lack(folder: Path) -> None:
-    from tabla.cli import main
+    from tabla.commands.cli import main
 
     weights = np.array([1.0, -1.0, 0.5, 0.25])
     np.savez("w.npz", w=weights)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tabla.cli import main
+from tabla.commands.cli import main
 from tests.mistakes.conftest import Refused
 from tests.mistakes.mistake import mistake, usage
 

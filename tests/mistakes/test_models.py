@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.lang.onnx.cases import one
-from tests.lang.onnx.models import drawn
+from tests.languages.onnx.cases import one
+from tests.languages.onnx.models import drawn
 from tests.mistakes.conftest import Refused
 from tests.mistakes.mistake import Mistake, mistake
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from tabla.base.folder import BOARD_SCHEMA, MANIFEST_SCHEMA
 from tabla.program.overlay import overlay_of
 from tabla.program.overlay_file import overlay_record
-from tabla.report.folder import BOARD_SCHEMA, MANIFEST_SCHEMA
 from tabla.templates.overlays import default_room
 from tabla.templates.template import presets
 from tests.mistakes.conftest import Refused

@@ -17,13 +17,13 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import tabla
-from tabla.cli import main
+from tabla.build.options import Options
+from tabla.build.stages import Stages
+from tabla.commands.cli import main
 from tabla.driver import Build
-from tabla.learning import learning_start, train
-from tabla.options import Options
-from tabla.runs import evaluate, simulate
-from tabla.scoring import test as score
-from tabla.stages import Stages
+from tabla.learn.runs import evaluate, simulate
+from tabla.learn.test import test as score
+from tabla.learn.train import learning_start, train
 from tests.logistic_program import LOGISTIC
 
 X = np.random.default_rng(1).uniform(-1, 1, (20, 4))

@@ -7,7 +7,7 @@ import io
 import numpy as np
 import pytest
 
-from tabla.training.arrays import write_npz
+from tabla.base.arrays import write_npz
 from tests.mistakes.conftest import Refused
 from tests.mistakes.mistake import mistake, usage
 

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tabla.program.host import Host, result_elements
-from tabla.schedule.schedule import Schedule
-from tabla.strands.streams import dump_words, streamed
+from tabla.schedule.placing.schedule import Schedule
+from tabla.schedule.strands.streams import dump_words, streamed
 
 Positions = NDArray[np.int32]
 

@@ -6,19 +6,18 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tabla.backend import schedule_graph
-from tabla.ir.format import Format
-from tabla.lang.tabla import parse
-from tabla.lower.tabla import lower
-from tabla.mapping.effort import EFFORTS
+from tabla.base.source import Source
+from tabla.graph.format import Format
+from tabla.languages.tabla import parse
+from tabla.languages.tabla.lower import lower
 from tabla.program.decode import decode, disassemble
-from tabla.program.encode import deltas, encode
+from tabla.program.encode import deltas, encode, ordered_operands
 from tabla.program.host import Host
 from tabla.program.image import UNITS
-from tabla.program.operands import ordered_operands
-from tabla.schedule.schedule import Schedule
-from tabla.source import Source
-from tabla.strands.strand import Address, Strand
+from tabla.schedule.compile import schedule_graph
+from tabla.schedule.mapping.effort import EFFORTS
+from tabla.schedule.placing.schedule import Schedule
+from tabla.schedule.strands.strand import Address, Strand
 from tabla.templates.template import template_for
 from tests.draws import draws
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import tabla
+from tabla.base.arrays import npz_bytes
 from tabla.program.host import Host, halves
 from tabla.program.positions import positions
-from tabla.training.arrays import npz_bytes
 from tests.program.probed_layout import layout_arrays
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"

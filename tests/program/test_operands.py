@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tabla.program.operands import ordered_operands
-from tabla.strands.strand import Operation, Strand
+from tabla.program.encode import ordered_operands
+from tabla.schedule.strands.strand import Operation, Strand
 
 A = ("zero", "model", "data", "interim")
 B = ("one", "model", "data", "interim", "bus")

@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 
 import tabla
+from tabla.build.files.registers import register_entries, register_header, register_page, register_systemrdl
 from tabla.program.bus import BusShape
 from tabla.program.overlay import Overlay, OverlayBus, overlay_of
 from tabla.program.overlay_file import overlay_from, overlay_record
 from tabla.program.overlay_registers import overlay_registers
 from tabla.program.overlay_words import about_overlay
-from tabla.report.registers import register_entries, register_header, register_page, register_systemrdl
 from tabla.templates.bus import registers
 from tabla.templates.overlays import default_room
 from tabla.templates.template import presets

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import tabla
+from tabla.base.arrays import npz_bytes
 from tabla.program.host import Host
 from tabla.program.positions import positions
-from tabla.training.arrays import npz_bytes
 
 SMALL = """mu = 0.5;
 model_input x[5], u;

@@ -7,23 +7,23 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tabla.backend import schedule_graph
-from tabla.bound import full
-from tabla.ir.format import Format
-from tabla.ir.graph import Graph
-from tabla.lang.tabla import parse
-from tabla.lower.tabla import lower
-from tabla.mapping.effort import DEFAULT_EFFORT, EFFORTS, Effort
-from tabla.passes.pipeline import shaped
+from tabla.base.source import Source
+from tabla.graph.format import Format
+from tabla.graph.graph import Graph
+from tabla.graph.passes.pipeline import shaped
+from tabla.languages.tabla import parse
+from tabla.languages.tabla.lower import lower
 from tabla.program.encode import encode
 from tabla.program.host import Host
-from tabla.schedule.borders import Border
-from tabla.schedule.schedule import Schedule
+from tabla.schedule.bound import full
+from tabla.schedule.compile import schedule_graph
+from tabla.schedule.mapping.effort import DEFAULT_EFFORT, EFFORTS, Effort
+from tabla.schedule.placing.borders import Border
+from tabla.schedule.placing.schedule import Schedule
 from tabla.sim.machine import Stalls
 from tabla.sim.model.cycle_model import CycleModel
-from tabla.source import Source
 from tabla.templates.template import Template, timing
-from tests.ir.runs import run_fixed
+from tests.graph.runs import run_fixed
 
 Words = dict[str, NDArray[np.int64]]
 
@@ -113,7 +113,12 @@ def agree_on(
         np.testing.assert_array_equal(shown[name], expected.kept[tensor], err_msg=f"result {name}")
     if stalls is not None:
         return
-    border = Border(beats=schedule.beats, slots=schedule.ring_slots, release=schedule.release, period=schedule.period)
+    border = Border(
+        beats=schedule.beats,
+        slots=schedule.ring_slots,
+        release=schedule.release,
+        initiation_interval=schedule.initiation_interval,
+    )
     _, tokens = border.tokens(samples - 1, timing())
     assert [s - result.starts[0] for s in result.starts] == [t - tokens[0] for t in tokens]
     if alone.latencies:

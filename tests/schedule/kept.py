@@ -11,7 +11,7 @@ import pickle
 from collections.abc import Callable
 from pathlib import Path
 
-from tabla.schedule.schedule import Schedule
+from tabla.schedule.placing.schedule import Schedule
 
 KEPT_FOLDER = "TABLA_RIGHT_SCHEDULES"
 """The variable of the environment that names the folder. Nothing is kept where it is empty or not set."""

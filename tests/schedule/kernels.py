@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tabla.ir.graph import Affine, Extreme, Graph, Linear, Read
-from tests.ir.examples import Builder, at, product
+from tabla.graph.graph import Affine, Extreme, Graph, Linear, Read
+from tests.graph.examples import Builder, at, product
 
 
 def constrained(graph: Graph, position: int, *constraints: Affine) -> Graph:

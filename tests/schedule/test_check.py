@@ -9,17 +9,17 @@ from functools import cache
 
 import pytest
 
-from tabla.backend import schedule_graph
+from tabla.base.source import Source
+from tabla.build.options import Options
 from tabla.driver import build
-from tabla.ir.format import Format
-from tabla.lang.tabla import parse
-from tabla.lower.tabla import lower
-from tabla.options import Options
+from tabla.graph.format import Format
+from tabla.languages.tabla import parse
+from tabla.languages.tabla.lower import lower
 from tabla.schedule.check import ScheduleFault, check
 from tabla.schedule.check.laws import _bus
-from tabla.schedule.schedule import Schedule
-from tabla.source import Source
-from tabla.strands.strand import Address, Strand
+from tabla.schedule.compile import schedule_graph
+from tabla.schedule.placing.schedule import Schedule
+from tabla.schedule.strands.strand import Address, Strand
 from tabla.templates.template import template_for, timing
 from tests.schedule.agreement import agree
 from tests.schedule.kept import kept
@@ -107,8 +107,8 @@ def test_the_block_of_a_beat_for_the_root(schedule: Schedule) -> None:
     assert ("block other than 0" in said) == (schedule.template.roots == 1)
 
 
-def test_period_too_short(schedule: Schedule) -> None:
-    refused(replace(schedule, period=schedule.period - 1))
+def test_initiation_interval_too_short(schedule: Schedule) -> None:
+    refused(replace(schedule, initiation_interval=schedule.initiation_interval - 1))
 
 
 def test_released_too_early(schedule: Schedule) -> None:
@@ -239,14 +239,14 @@ def test_no_word_of_the_next_sample_is_on_the_bus_too_early(schedule: Schedule) 
     """Word by word: the last word that came before each use is of the sample that uses it."""
     words, uses = bus_cycles(schedule)
     found = set()
-    for period in range(max(words) - min(words) + 1, schedule.period + 1):
-        both = [(cycle + late * period, late) for cycle in words for late in (0, 1)]
+    for initiation_interval in range(max(words) - min(words) + 1, schedule.initiation_interval + 1):
+        both = [(cycle + late * initiation_interval, late) for cycle in words for late in (0, 1)]
         fine = all(max((c, late) for c, late in both if c <= use)[1] == 0 for use in uses)
         found.add(fine)
         if fine:
-            _bus(replace(schedule, period=period))
+            _bus(replace(schedule, initiation_interval=initiation_interval))
         else:
             with pytest.raises(ScheduleFault, match="a word of the next sample is on the bus too early"):
-                _bus(replace(schedule, period=period))
+                _bus(replace(schedule, initiation_interval=initiation_interval))
     # On four roots the last use comes before the first word of any sample that could follow.
     assert found == ({True, False} if schedule.template.roots == 1 else {True})

@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 
 import tabla.schedule.check
-from tabla.backend import schedule_graph
-from tabla.ir.graph import Affine, Graph, Linear
-from tabla.mapping.effort import EFFORTS
+from tabla.graph.graph import Affine, Graph, Linear
 from tabla.schedule.check import ScheduleFault, check, evaluation
 from tabla.schedule.check.evaluation import Evaluation
 from tabla.schedule.check.times import check_times
 from tabla.schedule.check.wiring import Wiring
+from tabla.schedule.compile import schedule_graph
+from tabla.schedule.mapping.effort import EFFORTS
 from tabla.templates.template import template_for
-from tests.ir.examples import Builder, at, product
+from tests.graph.examples import Builder, at, product
 from tests.schedule.kernels import constrained
 from tests.schedule.planted import FAULTS, operations, with_operation
 from tests.schedule.planted.changes import reading, shifted

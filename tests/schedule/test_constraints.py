@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from tabla.ir.format import Format
-from tabla.ir.graph import Graph
-from tabla.ir.verify import verify
+from tabla.graph.format import Format
+from tabla.graph.graph import Graph
+from tabla.graph.verify import verify
 from tabla.templates.template import template_for
 from tests.schedule.agreement import agree
 from tests.schedule.kernels import padded, triangle

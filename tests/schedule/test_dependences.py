@@ -8,9 +8,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tabla.schedule.dependences import Dependences
-from tabla.schedule.placed import Placed
-from tabla.strands.tasks import LATE, NEVER, Footprint, MemoryKey, Task
+from tabla.schedule.placing.dependences import Dependences
+from tabla.schedule.placing.placed import Placed
+from tabla.schedule.strands.tasks import LATE, NEVER, Footprint, MemoryKey, Task
 
 WORDS = 5
 KEYS: tuple[MemoryKey, ...] = ((("root", "a"), False), (("root", "b"), False))  # type: ignore[assignment]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tabla.ir.format import Format
-from tabla.lang.tabla import parse
-from tabla.lower.tabla import lower
-from tabla.source import Source
+from tabla.base.source import Source
+from tabla.graph.format import Format
+from tabla.languages.tabla import parse
+from tabla.languages.tabla.lower import lower
 from tabla.templates.template import template_for
 from tests.schedule.agreement import agree
 

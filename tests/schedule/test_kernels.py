@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from tabla.ir.format import Format
-from tabla.lang.tc import parse
-from tabla.lower.tc import lower
-from tabla.mapping.places import ROOT
-from tabla.schedule.schedule import Schedule
-from tabla.source import Source
+from tabla.base.source import Source
+from tabla.graph.format import Format
+from tabla.languages.tc import parse
+from tabla.languages.tc.lower import lower
+from tabla.schedule.mapping.places import ROOT
+from tabla.schedule.placing.schedule import Schedule
 from tabla.templates.template import template_for
 from tests.schedule.agreement import agree
 

@@ -1,4 +1,6 @@
-"""Tasks that begin late: the unit that binds the period works for a shorter time, and every word stays right."""
+"""Tasks that begin late: the unit that binds the initiation interval works for a shorter time, and every word
+stays right.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +9,13 @@ from dataclasses import replace
 
 import pytest
 
-from tabla.backend import schedule_graph
-from tabla.mapping.effort import EFFORTS
-from tabla.schedule.late import started_late
-from tabla.schedule.list_scheduler import list_schedule
-from tabla.schedule.placed import Placed
-from tabla.schedule.reservations import Reservations
-from tabla.strands.tasks import MemoryKey, Task
+from tabla.schedule.compile import schedule_graph
+from tabla.schedule.mapping.effort import EFFORTS
+from tabla.schedule.placing.build import started_late
+from tabla.schedule.placing.list_scheduler import list_schedule
+from tabla.schedule.placing.placed import Placed
+from tabla.schedule.placing.reservations import Reservations
+from tabla.schedule.strands.tasks import MemoryKey, Task
 from tabla.templates.template import template_for
 from tests.schedule.agreement import Q6_10, agree, shaped_graph
 
@@ -36,7 +38,7 @@ def test_a_root_that_updates_does_not_wait_from_the_label_to_the_sum() -> None:
     """
     schedule = agree(shaped_graph(MARGIN), template_for(1), Q6_10, samples=8)
     root = [s for s in schedule.strands if s.unit == "root_issue"]
-    assert (schedule.cycles, schedule.beats, schedule.period) == (109, 109, 83)
+    assert (schedule.cycles, schedule.beats, schedule.initiation_interval) == (109, 109, 83)
     assert max(s.end for s in root) - min(s.start for s in root) == 75
 
 
@@ -77,5 +79,5 @@ def test_the_latest_start_is_that_of_trying_every_cycle(monkeypatch: pytest.Monk
         steps = range(slack, -1, -1)
         return next(s for s in steps if all(reserved.push_task(p.task, p.start + s) == 0 for p in group) or not s)
 
-    monkeypatch.setattr("tabla.schedule.late._latest", every_cycle)
+    monkeypatch.setattr("tabla.schedule.placing.build._latest", every_cycle)
     assert [p.start for p in early_and_late()[1]] == late != early

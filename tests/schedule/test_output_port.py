@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tabla.backend import schedule_graph
 from tabla.program.encode import encode
-from tabla.schedule.output_port import OutputPort
+from tabla.schedule.compile import schedule_graph
+from tabla.schedule.placing.output_port import OutputPort
+from tabla.schedule.strands.strand import Operation, Strand
 from tabla.sim.machine import Stalls
-from tabla.sim.model.border import timeline
-from tabla.strands.strand import Operation, Strand
+from tabla.sim.model.cycle_model import timeline
 from tabla.templates.template import template_for, timing
 from tests.end_to_end.algorithms import PROGRAMS, Q6_10, graph_of
 
@@ -34,7 +34,7 @@ def tokens(port: OutputPort, depth: int, samples: int) -> tuple[list[int], list[
         replace(IMAGE, parameters=parameters),
         samples=samples,
         beats=0,
-        period=port.period,
+        initiation_interval=port.initiation_interval,
         outputs=[timing().front + int(cycle) for cycle in np.repeat(port.puts, port.each)],
         stalls=Stalls(),
         origin=0,
@@ -50,10 +50,12 @@ def tokens(port: OutputPort, depth: int, samples: int) -> tuple[list[int], list[
     more=st.integers(0, 50),
 )
 def test_the_last_word_and_the_least_buffer(puts: list[int], turns: int, beat: int, more: int) -> None:
-    period = max(turns * len(puts), max(puts) - min(puts) + 1) + more
-    port = OutputPort(puts=np.array(sorted(puts)), each=turns * beat, period=period, beat=beat)
+    initiation_interval = max(turns * len(puts), max(puts) - min(puts) + 1) + more
+    port = OutputPort(
+        puts=np.array(sorted(puts)), each=turns * beat, initiation_interval=initiation_interval, beat=beat
+    )
     starts, leaves = tokens(port, port.depth, 150)
-    assert starts == [n * period for n in range(150)]
+    assert starts == [n * initiation_interval for n in range(150)]
     assert leaves[port.words - 1] == timing().front + port.last
     # The same after many samples: words of one never hold up the last of the next.
     assert leaves[-1] == starts[-1] + timing().front + port.last
@@ -62,15 +64,15 @@ def test_the_last_word_and_the_least_buffer(puts: list[int], turns: int, beat: i
         assert tokens(port, port.depth - beat, 150)[0] != starts
 
 
-def port_of(words: int, each: int, period: int, **asked: int) -> OutputPort:
+def port_of(words: int, each: int, initiation_interval: int, **asked: int) -> OutputPort:
     """The port of a sample whose root writes so many times in a row."""
     put = Operation(fields={"source": "result", "to_output": 1})
     strand = Strand(unit="root_write", start=9, body=(put,), counts=(words,), comment="")
-    return OutputPort.of([strand], each, period, **asked)
+    return OutputPort.of([strand], each, initiation_interval, **asked)
 
 
 @pytest.mark.parametrize(
-    ("each", "period", "asked", "beat", "binds"),
+    ("each", "initiation_interval", "asked", "beat", "binds"),
     [
         (4, 64, {}, 1, 64),  # nobody asked for a wide beat
         (4, 64, {"widest": 8}, 1, 64),  # words do not bind
@@ -86,8 +88,8 @@ def port_of(words: int, each: int, period: int, **asked: int) -> OutputPort:
     ],
 )
 def test_a_beat_is_as_wide_as_the_cycles_gain(
-    each: int, period: int, asked: dict[str, int], beat: int, binds: int
+    each: int, initiation_interval: int, asked: dict[str, int], beat: int, binds: int
 ) -> None:
-    port = port_of(16, each, period, **asked)
-    assert (port.beat, port.period) == (beat, binds)
+    port = port_of(16, each, initiation_interval, **asked)
+    assert (port.beat, port.initiation_interval) == (beat, binds)
     assert port.beats * beat == port.words == 16 * each

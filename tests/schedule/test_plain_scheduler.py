@@ -8,23 +8,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tabla.backend import best_mapping, checked_schedule, legal_graph, schedule_graph
-from tabla.bound import full
+from tabla.build.options import Options
 from tabla.driver import build
 from tabla.examples.catalogue import EXAMPLES
-from tabla.ir.graph import Graph
-from tabla.mapping.changes import at_hand, in_waves
-from tabla.mapping.effort import EFFORTS
-from tabla.mapping.mapping import Mapping
-from tabla.mapping.search import Search
-from tabla.options import Options
-from tabla.schedule.build import schedule_mapping
+from tabla.graph.graph import Graph
+from tabla.schedule.bound import full
 from tabla.schedule.check import ScheduleFault, check
-from tabla.schedule.placed import Placed
-from tabla.schedule.plain_scheduler import plain_schedule
-from tabla.strands.tasks import MemoryKey, Task
+from tabla.schedule.compile import best_mapping, checked_schedule, legal_graph, schedule_graph
+from tabla.schedule.mapping.changes import at_hand, in_waves
+from tabla.schedule.mapping.effort import EFFORTS
+from tabla.schedule.mapping.mapping import Mapping
+from tabla.schedule.mapping.search import Search
+from tabla.schedule.placing.build import schedule_mapping
+from tabla.schedule.placing.placed import Placed
+from tabla.schedule.placing.plain_scheduler import plain_schedule
+from tabla.schedule.strands.tasks import MemoryKey, Task
 from tabla.templates.template import Template, template_for
-from tests.lang.tabla.random_programs import programs
+from tests.languages.tabla.random_programs import programs
 from tests.schedule.agreement import Q6_10, agree_on, shaped_graph
 
 QUICK = EFFORTS[0]

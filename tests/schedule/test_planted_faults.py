@@ -11,18 +11,18 @@ from itertools import islice
 
 import pytest
 
-from tabla.backend import schedule_graph
+from tabla.base.source import Source
+from tabla.build.options import Options
 from tabla.driver import build
-from tabla.ir.format import Format
-from tabla.lang.tc import parse
-from tabla.lang.tc.bind import bind_sizes
-from tabla.lower.tc import lower
-from tabla.options import Options
-from tabla.passes.pipeline import run_passes
+from tabla.graph.format import Format
+from tabla.graph.passes.pipeline import run_passes
+from tabla.languages.tc import parse
+from tabla.languages.tc.bind import bind_sizes
+from tabla.languages.tc.lower import lower
 from tabla.schedule.check import ScheduleFault, check
-from tabla.schedule.schedule import Schedule
-from tabla.source import Source
-from tabla.strands.strand import Owner
+from tabla.schedule.compile import schedule_graph
+from tabla.schedule.placing.schedule import Schedule
+from tabla.schedule.strands.strand import Owner
 from tabla.templates.template import template_for
 from tests.end_to_end.test_several_roots_port import softmax
 from tests.schedule.agreement import FREE_ROOTS, shaped_graph
@@ -30,10 +30,10 @@ from tests.schedule.bank import bank
 from tests.schedule.kept import KEPT_FOLDER, kept
 from tests.schedule.kernels import padded, triangle
 from tests.schedule.planted import FAULTS
+from tests.schedule.strands.scans import Shape, scan_graph
+from tests.schedule.strands.test_gathers import embedding
 from tests.schedule.test_check import BACKPROP
 from tests.schedule.test_sequencers import array, graph_of, side_by_side
-from tests.strands.scans import Shape, scan_graph
-from tests.strands.test_gathers import embedding
 
 Q6_10 = Format(integer=6, fraction=10)
 MOST = 10 if os.environ.get("TABLA_EXPLORE") or os.environ.get(KEPT_FOLDER) else 4

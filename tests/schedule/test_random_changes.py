@@ -10,8 +10,8 @@ from typing import TypeVar
 import pytest
 
 from tabla.schedule.check import ScheduleFault, check
-from tabla.schedule.schedule import Schedule
-from tabla.strands.strand import Address, Operation, Strand
+from tabla.schedule.placing.schedule import Schedule
+from tabla.schedule.strands.strand import Address, Operation, Strand
 from tabla.templates.instructions import operation_format
 from tests.schedule.agreement import agree_on
 from tests.schedule.planted import with_strand

@@ -5,19 +5,19 @@ from __future__ import annotations
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from tabla.ir.body import FEW_SHIFTS
-from tabla.ir.format import Format
-from tabla.ir.graph import Graph, Linear, Product
-from tabla.lang.tabla import parse
-from tabla.lower.tabla import lower
-from tabla.passes.minibatch import minibatched
-from tabla.passes.model_guard import largest_guard, with_model_guard
-from tabla.passes.pipeline import shaped
-from tabla.source import Source, TablaError
+from tabla.base.source import Source, TablaError
+from tabla.graph.body import FEW_SHIFTS
+from tabla.graph.format import Format
+from tabla.graph.graph import Graph, Linear, Product
+from tabla.graph.passes.minibatch import minibatched
+from tabla.graph.passes.model_guard import largest_guard, with_model_guard
+from tabla.graph.passes.pipeline import shaped
+from tabla.languages.tabla import parse
+from tabla.languages.tabla.lower import lower
 from tabla.templates.template import template_for
 from tests.draws import draws
-from tests.ir.graph_strategy import graphs
-from tests.lang.tabla.random_programs import programs
+from tests.graph.graph_strategy import graphs
+from tests.languages.tabla.random_programs import programs
 from tests.schedule.agreement import agree
 
 FORMATS = [Format(integer=6, fraction=10), Format(integer=4, fraction=14), Format(integer=16, fraction=16)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tabla.schedule.reservations import Reservations
+from tabla.schedule.placing.reservations import Reservations
 
 INTERVALS = st.lists(st.tuples(st.integers(0, 60), st.integers(1, 6)), max_size=12)
 

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from tabla.ir.graph import CompareOp
+from tabla.graph.graph import CompareOp
 from tabla.schedule.check.residues import (
     PRIME,
     Residues,

@@ -9,27 +9,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tabla.backend import schedule_graph
-from tabla.ir.format import Format
-from tabla.ir.graph import Graph
-from tabla.ir.legal import Legal
-from tabla.lang.tabla import parse
-from tabla.lower.tabla import lower
-from tabla.mapping.clusters import divisors, spread_out
-from tabla.mapping.search import Search
-from tabla.passes.legalise.materialise import materialise
-from tabla.passes.legalise.snapshot import snapshot
+from tabla.base.source import Source
+from tabla.graph.format import Format
+from tabla.graph.graph import Graph
+from tabla.graph.legal import Legal
+from tabla.graph.passes.legalise.materialise import materialise
+from tabla.graph.passes.legalise.snapshot import snapshot
+from tabla.languages.tabla import parse
+from tabla.languages.tabla.lower import lower
 from tabla.program.decode import disassemble
 from tabla.program.encode import encode
-from tabla.schedule.build import schedule_mapping
 from tabla.schedule.check import ScheduleFault, check
-from tabla.schedule.schedule import Schedule
+from tabla.schedule.compile import schedule_graph
+from tabla.schedule.mapping.candidates import divisors, spread_out
+from tabla.schedule.mapping.search import Search
+from tabla.schedule.placing.build import schedule_mapping
+from tabla.schedule.placing.schedule import Schedule
+from tabla.schedule.strands.strand import Strand
 from tabla.sim.machine import Stalls
-from tabla.source import Source
-from tabla.strands.strand import Strand
 from tabla.templates.template import Template, template_for
 from tests.draws import draws
-from tests.lang.tabla.random_programs import programs
+from tests.languages.tabla.random_programs import programs
 from tests.schedule.agreement import agree, agree_on
 from tests.schedule.bank import bank
 from tests.schedule.test_random_programs import FORMATS, lowered
@@ -71,7 +71,7 @@ def test_random_programs_side_by_side(text: str, template: Template, format: For
     schedule = side_by_side(lowered(text, format), template, format, least)
     if schedule is not None:
         agree_on(schedule, seed=seed)
-        agree_on(schedule, seed=seed, samples=8, stalls=Stalls.random(seed, longest=schedule.period))
+        agree_on(schedule, seed=seed, samples=8, stalls=Stalls.random(seed, longest=schedule.initiation_interval))
 
 
 @pytest.mark.parametrize("neurons", [0, 3, 6])

@@ -11,16 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tabla
-from tabla.backend import schedule_graph
-from tabla.cli import main
-from tabla.mapping.effort import EFFORTS
-from tabla.passes.pipeline import shaped
+from tabla.commands.cli import main
+from tabla.graph.passes.pipeline import shaped
+from tabla.host.engines.session import Session
+from tabla.schedule.compile import schedule_graph
+from tabla.schedule.mapping.effort import EFFORTS
 from tabla.sim.machine import Counters, RunResult
 from tabla.sim.model.cycle_model import CycleModel
-from tabla.simulation import Session
 from tabla.templates.template import template_for
 from tests.end_to_end.algorithms import hold_schedule
-from tests.lang.tabla.independent_models import independent_models
+from tests.languages.tabla.independent_models import independent_models
 from tests.schedule.agreement import Q6_10, agree, shaped_graph
 
 INTERLEAVED = """

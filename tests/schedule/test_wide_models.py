@@ -8,17 +8,17 @@ from functools import cache
 
 import pytest
 
-from tabla.backend import schedule_graph
-from tabla.ir.format import Format
-from tabla.ir.graph import Graph
-from tabla.lang.tabla import parse
-from tabla.lower.tabla import lower
-from tabla.mapping.effort import EFFORTS
-from tabla.passes.model_guard import with_model_guard
+from tabla.base.source import Source
+from tabla.graph.format import Format
+from tabla.graph.graph import Graph
+from tabla.graph.passes.model_guard import with_model_guard
+from tabla.languages.tabla import parse
+from tabla.languages.tabla.lower import lower
 from tabla.schedule.check import ScheduleFault, check
-from tabla.schedule.schedule import Schedule
-from tabla.source import Source
-from tabla.strands.strand import Operation, Strand
+from tabla.schedule.compile import schedule_graph
+from tabla.schedule.mapping.effort import EFFORTS
+from tabla.schedule.placing.schedule import Schedule
+from tabla.schedule.strands.strand import Operation, Strand
 from tabla.templates.template import template_for
 from tests.schedule.planted import operations, with_operation
 

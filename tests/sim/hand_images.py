@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from hand_assembler import (
+
+from tabla.program.image import FunctionTable, Image, Parameters
+from tests.sim.hand_assembler import (
     Nest,
     assemble,
     lane,
@@ -19,8 +21,6 @@ from hand_assembler import (
     table,
     tree_levels,
 )
-
-from tabla.program.image import FunctionTable, Image, Parameters
 
 
 def rounded(exact: int, shift: int, width: int) -> int:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from hand_assembler import assemble, parameters
-
 from tabla.program.image import Image, StreamEntry
 from tabla.sim.machine import Machine, Stalls
+from tests.sim.hand_assembler import assemble, parameters
 
 VERILOG = (Path(__file__).resolve().parent / "stub.v").read_text(encoding="utf-8")
 

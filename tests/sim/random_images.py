@@ -8,13 +8,23 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-from hand_assembler import Nest, Op, assemble, lane, lane_write, parameters, root, root_write, stream, tree_levels
-from hand_images import Case
-
 from tabla.program.image import Image, Parameters
 from tabla.sim.machine import Words, as_beats
 from tabla.sim.model.cycle_model import CycleModel
 from tabla.sim.model.faults import MachineFault
+from tests.sim.hand_assembler import (
+    Nest,
+    Op,
+    assemble,
+    lane,
+    lane_write,
+    parameters,
+    root,
+    root_write,
+    stream,
+    tree_levels,
+)
+from tests.sim.hand_images import Case
 
 ROWS = 4
 POSTS = ("none", "none", "none", "extreme", "extreme", "<", "<=", "==", "!=", ">=", ">")

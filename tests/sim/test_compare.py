@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hand_images import linear
 
-from tabla.backend import schedule_graph
-from tabla.mapping.effort import EFFORTS
+from tabla.host.engines.amaranth_run import AmaranthMachine
 from tabla.program.encode import encode
 from tabla.program.host import Host
+from tabla.schedule.compile import schedule_graph
+from tabla.schedule.mapping.effort import EFFORTS
 from tabla.sim.compare import Stimulus, compare, difference, play
-from tabla.sim.engines.amaranth_run import AmaranthMachine
 from tabla.sim.model.cycle_model import CycleModel
 from tabla.templates.template import template_for
 from tests.schedule.agreement import Q6_10, draw_words, shaped_graph
+from tests.sim.hand_images import linear
 
 CASE = linear(2, samples=6)
 STIMULUS = Stimulus(load=CASE.load, beats=CASE.beats, samples=6, dump=CASE.dump, chunk=2)

@@ -5,20 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hand_assembler import parameters, table
-from hand_images import Case, function_program, linear
-from random_images import random_case
 
+from tabla.graph.format import Format
+from tabla.graph.functions import table as numbers_of
+from tabla.host.engines import cxxrtl_run
+from tabla.host.engines.amaranth_run import AmaranthMachine
+from tabla.host.engines.cocotb_run import CocotbMachine, available
+from tabla.host.engines.cxxrtl_run import CxxrtlMachine
 from tabla.hw.emit import verilog
-from tabla.ir.format import Format
-from tabla.ir.functions import table as numbers_of
 from tabla.sim.compare import Stimulus, difference, play
-from tabla.sim.engines import cxxrtl_run
-from tabla.sim.engines.amaranth_run import AmaranthMachine
-from tabla.sim.engines.cocotb_run import CocotbMachine, available
-from tabla.sim.engines.cxxrtl_run import CxxrtlMachine
 from tabla.sim.machine import Machine, Stalls
 from tabla.sim.model.cycle_model import CycleModel
+from tests.sim.hand_assembler import parameters, table
+from tests.sim.hand_images import Case, function_program, linear
+from tests.sim.random_images import random_case
 
 
 def _functions(width: int, fraction: int) -> Case:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tabla.sim.engines.cxxrtl_run import available
+from tabla.host.engines.cxxrtl_run import available
 from tests.sklearn.real_data import PROBLEMS, Problem
 
 EPOCHS = 2

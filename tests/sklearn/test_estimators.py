@@ -25,7 +25,7 @@ from sklearn.preprocessing import StandardScaler
 
 import tabla
 import tabla.sklearn
-from tabla.schedule import list_scheduler
+from tabla.schedule.placing import list_scheduler
 from tabla.sklearn import LinearRegression, LinearSVC, LogisticRegression, MLPClassifier, MLPRegressor, Ridge
 from tests.sklearn.real_data import PROBLEMS, Problem
 

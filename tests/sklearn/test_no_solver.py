@@ -17,7 +17,7 @@ import numpy as np
 import scipy.linalg
 import scipy.optimize
 import tabla.sklearn
-from tabla.ir.evaluate import FixedPlan
+from tabla.graph.evaluate import FixedPlan
 
 
 def forbidden(*arguments, **named):
@@ -56,7 +56,7 @@ def test_fit_and_predict_call_the_evaluation_and_no_solver() -> None:
 
 
 def test_the_package_does_not_import_scikit_learn() -> None:
-    script = "import sys, tabla, tabla.driver, tabla.cli; sys.exit('sklearn' in sys.modules)"
+    script = "import sys, tabla, tabla.driver, tabla.commands.cli; sys.exit('sklearn' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", script], cwd=Path(__file__).parents[2], check=False).returncode == 0
 
 

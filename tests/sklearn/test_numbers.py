@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from tabla.options import Options
-from tabla.sklearn.linear_program import linear_program
-from tabla.sklearn.perceptron_program import ACTIVATIONS, perceptron_program
+from tabla.build.options import Options
+from tabla.sklearn.linear import linear_program
+from tabla.sklearn.perceptron import ACTIVATIONS, perceptron_program
 from tabla.sklearn.program import Program
 from tabla.sklearn.scaling import Penalty, Scaling, mapped_back, power_below
 

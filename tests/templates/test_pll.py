@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tabla.synth.tool import run_tool
+from tabla.build.synth.tool import run_tool
 from tabla.templates.pll import PllSettings, settings_of
 from tabla.templates.targets import Pll, board, boards, targets
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tabla.source import TablaError
+from tabla.base.source import TablaError
 from tabla.templates.instructions import operation_format
 from tabla.templates.template import default_preset, functions, pes_per_pu_for, presets, template_for, timing
 

@@ -6,8 +6,8 @@ from tabla.schedule.check.borders import check_borders
 from tabla.schedule.check.laws import check_laws
 from tabla.schedule.check.proof import prove
 from tabla.schedule.check.times import check_times
-from tabla.schedule.schedule import Schedule
-from tabla.strands.regions import ScheduleFault
+from tabla.schedule.placing.schedule import Schedule
+from tabla.schedule.strands.regions import ScheduleFault
 
 __all__ = ["ScheduleFault", "check"]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tabla.ir.graph import Product
+from tabla.graph.graph import Product
 from tabla.schedule.check import residues
 from tabla.schedule.check.fields import Active
 from tabla.schedule.check.images import Images
@@ -14,11 +14,11 @@ from tabla.schedule.check.machine import Machine
 from tabla.schedule.check.residues import POISON, Residues
 from tabla.schedule.check.runs import Numbers, address_of
 from tabla.schedule.check.wiring import Write
-from tabla.schedule.schedule import Schedule
-from tabla.strands.layout import Key, is_scratch
-from tabla.strands.regions import LANE_BANKS, ScheduleFault
-from tabla.strands.strand import Strand, by_unit
-from tabla.strands.streams import Filling, dump_words, loaded, streamed
+from tabla.schedule.placing.schedule import Schedule
+from tabla.schedule.strands.layout import Key, is_scratch
+from tabla.schedule.strands.regions import LANE_BANKS, ScheduleFault
+from tabla.schedule.strands.strand import Strand, by_unit
+from tabla.schedule.strands.streams import Filling, dump_words, loaded, streamed
 from tabla.templates.template import Template
 
 _LANE_TARGETS = {f"to_{bank}": bank for bank in LANE_BANKS}

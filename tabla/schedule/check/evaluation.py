@@ -16,8 +16,8 @@ from tabla.schedule.check.residues import PRIME, Counts, Mode, Residues, Sum, ha
 from tabla.schedule.check.runs import Numbers, Run, address_of
 from tabla.schedule.check.surroundings import Made, Runs
 from tabla.schedule.check.wiring import Sources
-from tabla.strands.regions import ScheduleFault
-from tabla.strands.strand import Operation
+from tabla.schedule.strands.regions import ScheduleFault
+from tabla.schedule.strands.strand import Operation
 from tabla.templates.template import functions
 
 MOST_WORDS = 1 << 19

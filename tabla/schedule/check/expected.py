@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tabla.ir.format import Format
-from tabla.ir.graph import (
+from tabla.graph.format import Format
+from tabla.graph.graph import (
     Affine,
     Compare,
     Constant,
@@ -31,10 +31,10 @@ from tabla.ir.graph import (
     Term,
     is_stored,
 )
-from tabla.ir.windows import ramp, window
+from tabla.graph.windows import ramp, window
 from tabla.schedule.check import residues
 from tabla.schedule.check.residues import PRIME, Counts, Residues, Sum, contracted, power_of_two
-from tabla.strands.regions import ScheduleFault
+from tabla.schedule.strands.regions import ScheduleFault
 from tabla.templates.template import functions
 
 _GROUP = "tap group"

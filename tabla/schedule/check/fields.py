@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tabla.schedule.check.runs import address_of
-from tabla.schedule.schedule import Schedule
-from tabla.strands.strand import Operation, Strand
+from tabla.schedule.placing.schedule import Schedule
+from tabla.schedule.strands.strand import Operation, Strand
 from tabla.templates.instructions import LANE_KINDS, kind_of, operation_format
 
 Active = NDArray[np.bool_]

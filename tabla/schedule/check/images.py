@@ -9,15 +9,15 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from tabla.mapping.mapping import static_tensors
-from tabla.mapping.places import Place
 from tabla.schedule.check.expected import Expected, element_name
 from tabla.schedule.check.residues import POISON, Residues, upper
-from tabla.schedule.schedule import Schedule
-from tabla.strands.layout import Key, is_scratch
-from tabla.strands.regions import Region, Regions, ScheduleFault
-from tabla.strands.streams import loaded, streamed
-from tabla.strands.tasks import MemoryKey
+from tabla.schedule.mapping.mapping import static_tensors
+from tabla.schedule.mapping.places import Place
+from tabla.schedule.placing.schedule import Schedule
+from tabla.schedule.strands.layout import Key, is_scratch
+from tabla.schedule.strands.regions import Region, Regions, ScheduleFault
+from tabla.schedule.strands.streams import loaded, streamed
+from tabla.schedule.strands.tasks import MemoryKey
 
 Marks = NDArray[np.bool_]
 

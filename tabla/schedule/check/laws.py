@@ -1,4 +1,5 @@
-"""The laws of time of units, function unit, tree, bus and port, within a sample and between samples ``period`` apart.
+"""The laws of time of units, function unit, tree, bus and port, within a sample and between samples
+``initiation_interval`` apart.
 
 What is looked at are strands and cycles: neither values nor what a strand is called.
 """
@@ -11,10 +12,10 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from tabla.schedule.schedule import Schedule
-from tabla.strands.leaving import words_per_write
-from tabla.strands.regions import refuse
-from tabla.strands.strand import Strand, by_unit
+from tabla.schedule.placing.schedule import Schedule
+from tabla.schedule.strands.leaving import words_per_write
+from tabla.schedule.strands.regions import refuse
+from tabla.schedule.strands.strand import Strand, by_unit
 from tabla.templates.template import functions, timing
 
 Cycles = NDArray[np.int64]
@@ -33,7 +34,8 @@ def check_laws(schedule: Schedule) -> None:
 
 
 def _outputs(schedule: Schedule) -> None:
-    """A sample's words are as many as the image says, and leave within a period: the queue at the port never grows.
+    """A sample's words are as many as the image says, and leave within an initiation interval: the queue at the port
+    never grows.
 
     The words of a write leave in whole beats, and no beat is wider than those of the stream that the user asked for.
     """
@@ -45,7 +47,10 @@ def _outputs(schedule: Schedule) -> None:
     refuse(beat < 1 or each % beat > 0, f"{each} words of a write do not leave in whole beats of {beat}")
     refuse(beat > max(1, schedule.template.stream_words), f"beats of {beat} words leave, which nobody asked for")
     many = "words" if beat == 1 else f"beats of {beat} words"
-    refuse(words // beat > schedule.period, f"{words // beat} {many} leave in a period of {schedule.period}")
+    refuse(
+        words // beat > schedule.initiation_interval,
+        f"{words // beat} {many} leave in a period of {schedule.initiation_interval}",
+    )
 
 
 def _in_turn(units: Mapping[str, Sequence[Strand]]) -> None:
@@ -69,13 +74,16 @@ def _windows(schedule: Schedule) -> None:
 
 
 def _units(schedule: Schedule) -> None:
-    """Strands of a unit one after the other, and all of a sample within one period."""
+    """Strands of a unit one after the other, and all of a sample within one initiation interval."""
     _in_turn(schedule.units)
     for unit, strands in schedule.units.items():
         if strands:
             span = strands[-1].end - strands[0].start
-            refuse(span > schedule.period, f"{unit} is taken for {span} cycles of a period of {schedule.period}")
-    refuse(schedule.period > schedule.cycles, "the period is longer than the predicted cycles")
+            refuse(
+                span > schedule.initiation_interval,
+                f"{unit} is taken for {span} cycles of a period of {schedule.initiation_interval}",
+            )
+    refuse(schedule.initiation_interval > schedule.cycles, "the period is longer than the predicted cycles")
 
 
 def _goes_on(strand: Strand) -> bool:
@@ -104,7 +112,7 @@ def _function_unit(schedule: Schedule) -> None:
             shown.append(cycles[strand.last()] + laws.result + latency)
     ends = np.sort(np.concatenate(shown))
     refuse((np.diff(ends) == 0).any(), "two function results show in one cycle")
-    late = bool(ends.size) and ends[-1] - ends[0] >= schedule.period
+    late = bool(ends.size) and ends[-1] - ends[0] >= schedule.initiation_interval
     refuse(late, "a function result may meet one of the next sample")
 
 
@@ -152,5 +160,6 @@ def _bus(schedule: Schedule) -> None:
     if not used.size:
         return
     refuse(not words.size or used.min() < words[0], "the bus is read before a word is on it")
-    # By `_units` the words of a sample lie within a period: the first word of the next sample disturbs before others.
-    refuse(used.max() >= words[0] + schedule.period, "a word of the next sample is on the bus too early")
+    # By `_units` the words of a sample lie within a initiation interval: the first word of the next sample disturbs
+    # before others.
+    refuse(used.max() >= words[0] + schedule.initiation_interval, "a word of the next sample is on the bus too early")

@@ -14,9 +14,9 @@ from tabla.schedule.check.residues import PRIME, Counts, Mode, Residues, Sum
 from tabla.schedule.check.runs import independent
 from tabla.schedule.check.surroundings import Made, Memory
 from tabla.schedule.check.wiring import Sources, Wiring
-from tabla.schedule.schedule import Schedule
-from tabla.strands.regions import ScheduleFault
-from tabla.strands.strand import Strand
+from tabla.schedule.placing.schedule import Schedule
+from tabla.schedule.strands.regions import ScheduleFault
+from tabla.schedule.strands.strand import Strand
 
 
 @dataclass(slots=True, eq=False)

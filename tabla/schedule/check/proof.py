@@ -20,9 +20,9 @@ from tabla.schedule.check.machine import Machine
 from tabla.schedule.check.residues import Residues
 from tabla.schedule.check.runs import Numbers, address_of
 from tabla.schedule.check.wiring import Write
-from tabla.schedule.schedule import Schedule
-from tabla.strands.leaving import elements, words_per_write
-from tabla.strands.regions import Region, ScheduleFault, writing_generators
+from tabla.schedule.placing.schedule import Schedule
+from tabla.schedule.strands.leaving import elements, words_per_write
+from tabla.schedule.strands.regions import Region, ScheduleFault, writing_generators
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -18,8 +18,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from tabla.ir.contraction import contract
-from tabla.ir.graph import CompareOp
+from tabla.graph.contraction import contract
+from tabla.graph.graph import CompareOp
 
 Residues = NDArray[np.int64]
 Counts = NDArray[np.int64]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tabla.strands.strand import Address, Operation, Strand
+from tabla.schedule.strands.strand import Address, Operation, Strand
 
 Numbers = NDArray[np.int64]
 

@@ -12,7 +12,7 @@ from tabla.schedule.check.fields import Active
 from tabla.schedule.check.residues import Mode, Residues, Sum
 from tabla.schedule.check.runs import Numbers
 from tabla.schedule.check.wiring import Sources, Wiring
-from tabla.schedule.schedule import Schedule
+from tabla.schedule.placing.schedule import Schedule
 
 
 class Memory(Protocol):

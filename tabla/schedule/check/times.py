@@ -1,24 +1,17 @@
 """The laws of time of memory words: written before they are read, not while they are read, not replaced before their
-last read, within a sample and between samples `period` apart.
+last read, within a sample and between samples `initiation_interval` apart.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from tabla.mapping.places import Place
 from tabla.schedule.check.runs import address_of
-from tabla.schedule.schedule import Schedule
-from tabla.strands.layout import hollow, is_scratch
-from tabla.strands.regions import (
-    Region,
-    Regions,
-    gathers,
-    reading_generators,
-    refuse,
-    writing_generators,
-)
-from tabla.strands.strand import Cycles, Strand
+from tabla.schedule.mapping.places import Place
+from tabla.schedule.placing.schedule import Schedule
+from tabla.schedule.strands.layout import hollow, is_scratch
+from tabla.schedule.strands.regions import Region, Regions, gathers, reading_generators, refuse, writing_generators
+from tabla.schedule.strands.strand import Cycles, Strand
 from tabla.templates.template import Template, timing
 
 
@@ -118,7 +111,7 @@ def _region(schedule: Schedule, region: Region, t: _Times, zeros: frozenset[str]
     if model:
         refuse((t.last["read"] >= t.first["write"]).any(), f"{name} is overwritten before its last read")
         gap = t.last["write"] + 1 - t.first["read"]
-        refuse(int(gap.max()) > schedule.period, f"{name} is not updated in time")
+        refuse(int(gap.max()) > schedule.initiation_interval, f"{name} is not updated in time")
         return
     loaded = tensor in zeros
     if not written.any() and (role == "constant" or (role == "model" and tensor not in schedule.graph.updates)):
@@ -128,5 +121,5 @@ def _region(schedule: Schedule, region: Region, t: _Times, zeros: frozenset[str]
     refuse((read & ~written).any() and not loaded, f"{name} is read where nothing was written")
     refuse((t.first["read"] <= t.last["write"]).any(), f"{name} is read before it is written")
     gap = np.maximum(t.last["read"], t.last["write"])[written] + 1 - t.first["write"][written]
-    early = bool(gap.size) and int(gap.max()) > schedule.period
+    early = bool(gap.size) and int(gap.max()) > schedule.initiation_interval
     refuse(early, f"{name} is overwritten by the next sample before its last read")

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from tabla.ir.format import Format
+from tabla.graph.format import Format
 from tabla.schedule.check.runs import Numbers, Run, parts
-from tabla.strands.regions import ScheduleFault
-from tabla.strands.strand import Cycles, Operation, Strand
+from tabla.schedule.strands.regions import ScheduleFault
+from tabla.schedule.strands.strand import Cycles, Operation, Strand
 from tabla.templates.instructions import kind_of
 from tabla.templates.template import Template, functions, timing
 

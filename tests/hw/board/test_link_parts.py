@@ -12,13 +12,13 @@ from amaranth.sim import Simulator
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tabla.host.link.requests import Frames, body, frame
 from tabla.hw.block_queue import slice_bits
 from tabla.hw.board.buffer import BlockQueue
 from tabla.hw.board.frames import Crc32, FrameReceiver, FrameSender
 from tabla.hw.board.splitter import BeatSplitter
 from tabla.hw.board.stopwatch import Stopwatch
 from tabla.hw.board.uart import UartReceiver, UartTransmitter
-from tabla.link.frames import Frames, body, frame
 from tests.hw.bench import played
 
 NASTY = bytes([0x7E, 0x7D, 0x5E, 0x5D, 0x00, 0xFF, 0x7D, 0x7E])

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 from amaranth.sim import Simulator
-from hand_images import linear
 
+from tabla.host.link.requests import frame
 from tabla.hw.board.clock import PowerUp
 from tabla.hw.board.link import HostLink
 from tabla.hw.reset import reset_cycles
-from tabla.link.frames import frame
 from tabla.program.protocol import Request
 from tests.hw.bench import played
 from tests.hw.board.test_link_parts import levels
+from tests.sim.hand_images import linear
 
 SYNCHRONISED = 2
 """The registers that an input of the board passes before anything looks at it."""

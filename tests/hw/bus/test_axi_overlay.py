@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from tabla.host.engines.cocotb_run import available
 from tabla.program.overlay import OverlayBus, overlay_of
 from tabla.program.overlay_file import overlay_record
-from tabla.sim.engines.cocotb_run import available
 from tabla.templates.overlays import OverlayRoom, default_room
 from tabla.templates.template import presets
 from tests.small_overlay import ROOM

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from tabla.driver import Build
+from tabla.host.engines.cocotb_run import available
 from tabla.program.host import Host
 from tabla.program.positions import positions
-from tabla.sim.engines.cocotb_run import available
 
 HERE = Path(__file__).resolve().parent
 LEARNING = Path(__file__).resolve().parents[3] / "benchmarks" / "learning"

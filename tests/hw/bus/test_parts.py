@@ -11,6 +11,7 @@ from amaranth.hdl import Module
 from amaranth.lib import wiring
 from amaranth.sim import Simulator
 
+from tabla.base.source import TablaError
 from tabla.hw.bus.axi_lite import OKAY, SLVERR
 from tabla.hw.bus.cycles import CycleCounter
 from tabla.hw.bus.registers import ERRORS, RegisterFile
@@ -18,7 +19,6 @@ from tabla.hw.bus.slice import InputSlice
 from tabla.hw.bus.stream_out import StreamOutput
 from tabla.hw.bus.unit_buffer import UnitBuffer
 from tabla.program.bus import BUS_WIDTHS, BusShape
-from tabla.source import TablaError
 from tabla.templates.bus import register, registers
 
 

@@ -13,14 +13,14 @@ from xml.etree import ElementTree
 
 import tabla
 from benchmarks.bus.case import case_of, wrapped_verilog
+from tabla.build.files.overlay import overlay_files
+from tabla.build.files.registers import register_entries
 from tabla.driver import Build
+from tabla.host.engines.cocotb_run import _environment, require
 from tabla.program.overlay_image import read_image
 from tabla.program.overlay_registers import overlay_registers
 from tabla.program.overlay_words import program_words
 from tabla.program.protocol import fingerprint
-from tabla.report.overlay import overlay_files
-from tabla.report.registers import register_entries
-from tabla.sim.engines.cocotb_run import _environment, require
 from tests.linear_program import linear_text
 
 LINEAR = linear_text(2)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from tabla.schedule.schedule import Schedule
-from tabla.strands.strand import Address, Operation, Strand
+from tabla.schedule.placing.schedule import Schedule
+from tabla.schedule.strands.strand import Address, Operation, Strand
 from tests.schedule.planted.changes import (
     fault,
     fields,

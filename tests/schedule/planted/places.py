@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from tabla.schedule.schedule import Schedule
-from tabla.strands.layout import is_scratch
-from tabla.strands.strand import Address, Strand
+from tabla.schedule.placing.schedule import Schedule
+from tabla.schedule.strands.layout import is_scratch
+from tabla.schedule.strands.strand import Address, Strand
 from tests.schedule.planted.changes import (
     fault,
     fields,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from tabla.schedule.schedule import Schedule
-from tabla.strands.strand import Operation
+from tabla.schedule.placing.schedule import Schedule
+from tabla.schedule.strands.strand import Operation
 from tabla.templates.template import functions
 from tests.schedule.planted.changes import (
     COMPARED,

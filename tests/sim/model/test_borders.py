@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hand_assembler import Nest, assemble, parameters, root, root_write, stream
-from hand_images import linear
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tabla.sim.machine import Stalls
-from tabla.sim.model.border import timeline
-from tabla.sim.model.cycle_model import CycleModel
+from tabla.sim.model.cycle_model import CycleModel, timeline
 from tabla.templates.template import timing
+from tests.sim.hand_assembler import Nest, assemble, parameters, root, root_write, stream
+from tests.sim.hand_images import linear
 
 READY = timing().ready
 

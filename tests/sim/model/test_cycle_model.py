@@ -6,8 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hand_assembler import Nest, Op, assemble, lane, lane_write, parameters, root, root_write, stream, table
-from hand_images import linear, rounded, rows
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,6 +13,8 @@ from tabla.program.image import Image
 from tabla.sim.machine import RunResult
 from tabla.sim.model.cycle_model import CycleModel
 from tabla.sim.model.faults import MachineFault
+from tests.sim.hand_assembler import Nest, Op, assemble, lane, lane_write, parameters, root, root_write, stream, table
+from tests.sim.hand_images import linear, rounded, rows
 
 
 @pytest.mark.parametrize("pes", [1, 2, 3, 4, 8])

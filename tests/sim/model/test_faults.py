@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hand_assembler import Nest, assemble, lane, lane_write, parameters, root, root_write, stream, table
-from hand_images import linear
 
 from tabla.program.image import Image
 from tabla.sim.model.cycle_model import CycleModel
 from tabla.sim.model.faults import MachineFault
+from tests.sim.hand_assembler import Nest, assemble, lane, lane_write, parameters, root, root_write, stream, table
+from tests.sim.hand_images import linear
 
 READ = {"lane_issue": [Nest(body=[lane(a="model", b="one")])]}
 

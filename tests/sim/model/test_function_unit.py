@@ -7,17 +7,17 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hand_assembler import parameters
-from hand_assembler import table as function
-from hand_images import function_program
 
-from tabla.ir.format import Format
-from tabla.ir.functions import apply_to_words as apply
-from tabla.ir.functions import table
+from tabla.graph.format import Format
+from tabla.graph.functions import apply_to_words as apply
+from tabla.graph.functions import table
 from tabla.program.image import FunctionTable
 from tabla.sim.model.cycle_model import CycleModel
-from tabla.sim.model.function_unit import function_of
-from tests.ir.error_bounds import error_bound
+from tabla.sim.model.root_units import function_of
+from tests.graph.error_bounds import error_bound
+from tests.sim.hand_assembler import parameters
+from tests.sim.hand_assembler import table as function
+from tests.sim.hand_images import function_program
 
 NAMES = ("sigmoid", "tanh", "gaussian", "erf", "atan", "arc", "exp", "log", "sqrt", "divide", "quotient")
 REAL = {
@@ -67,7 +67,7 @@ def test_values_are_near_the_real_function(name: str, width: int, fraction: int)
 @pytest.mark.parametrize("name", NAMES[:-2])
 @pytest.mark.parametrize(("width", "fraction"), [(12, 7), (16, 10), (32, 16), (19, 17), (32, 24)])
 def test_words_are_those_of_the_graph(name: str, width: int, fraction: int) -> None:
-    # Two independent readings of decision 4: this one in plain integers, that of `tabla.ir` on arrays.
+    # Two independent readings of decision 4: this one in plain integers, that of `tabla.graph` on arrays.
     fmt = Format(integer=width - fraction, fraction=fraction)
     evaluate = function_of(_table(name, width, fraction), width, fraction)
     top = 1 << (width - 1)

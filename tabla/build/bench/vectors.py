@@ -1,0 +1,294 @@
+"""Golden vectors: the samples with which the test bench of ``tabla gen`` tries the Verilog, and what they must give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from tabla.base.source import TablaError
+from tabla.build.arrays import initial_models, shapes_of
+from tabla.build.bench.mutated_microcode import mutated_programs
+from tabla.build.rate import built_rate, with_mantissa
+from tabla.build.stages import Stages
+from tabla.graph.evaluate import FixedPlan, Run, Words
+from tabla.graph.format import Format
+from tabla.graph.positions import Range, valid_positions
+from tabla.graph.rate import RATE
+from tabla.graph.words import to_words
+from tabla.hw.reset import reset_cycles
+from tabla.program.host import Host, halves, result_elements
+from tabla.program.image import Image
+from tabla.schedule.placing.borders import Border
+from tabla.schedule.strands.streams import dump_words
+from tabla.sim.compare import Stimulus, play
+from tabla.sim.machine import Stalls
+from tabla.sim.model.cycle_model import CycleModel
+from tabla.templates.template import timing
+
+GivenWords = Callable[[], tuple[Mapping[str, Words], Mapping[str, Words]]]
+"""Returns the words of models and of steps by name, those of steps with a leading axis of steps."""
+SAMPLES, SEED = 4, 1
+REST = 5
+"""The cycles after each command in which the test bench looks whether the machine rests."""
+THOROUGH = 4_000
+"""The most cycles of a load, a run and a dump for which the test bench plays more than these three."""
+MORE, LONGEST = 20, 4_000
+"""The samples of the longest run of the test bench, and the most cycles that it may take."""
+PAUSES = Stalls(inputs=(0, 2, 0, 0, 1, 3, 0), outputs=(0, 1, 0, 3, 0, 0, 2))
+"""The cycles for which the test bench holds back beats and words."""
+EVENTS = ("outputs", "starts", "first_words", "last_words", "updates", "leaves")
+DRAWS = 100
+"""How often integers are drawn until no position that they give lies outside its tensor."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Played:
+    """The words of models and samples, each with a leading axis of samples, and what the evaluation makes of them."""
+
+    models: Mapping[str, Words]
+    samples: Mapping[str, Words] = field(repr=False)
+    run: Run = field(repr=False)
+
+
+def golden(build: Stages, given: GivenWords | None = None) -> dict[str, Any] | None:
+    """Return the golden vectors of the test bench: samples as beats, and the words that must come of them.
+
+    The samples are random. Integers that give positions are drawn so that the positions lie in their tensors. If none
+    of `DRAWS` draws does, the words are those that `given` returns. Without `given` the result is None.
+
+    The expected words come from the fixed-point evaluation, and the expected period from the recurrence in
+    :mod:`tabla.schedule.placing.borders`. So a large program needs no simulation here. `check` holds a pair
+    [position in the dump, word] for every model word. `extremes` has a second series, of models and samples with words
+    from the whole range of the format.
+    """
+    played = _played(build, given)
+    if played is None:
+        return None
+    image, schedule, width = build.image, build.schedule, build.format.width
+    host = Host(schedule)
+    border = Border(
+        beats=schedule.beats,
+        slots=schedule.ring_slots,
+        release=schedule.release,
+        initiation_interval=schedule.initiation_interval,
+    )
+    _, starts = border.tokens(SAMPLES, timing())
+    load = _packed(host.load_beats(played.models), width)
+    words = host.dump_count * dump_words(schedule.template, image.parameters.model_guard)
+    extreme = _extreme(build, played)
+    # Every event at the ports comes within one of these times, also where a dump or a load is longer than a sample.
+    patience = 4 * (schedule.latency + schedule.initiation_interval + schedule.beats + len(load)) + 2 * words + 200
+    once = starts[-1] + schedule.latency + len(load) + 2 * words
+    more = most_samples(border, schedule.latency)
+    series = _series(build, host, played)
+    return {
+        "schema": "tabla-golden-1",
+        "reset_cycles": reset_cycles(image),
+        "width": width,
+        "port_words": image.parameters.port_words,
+        "sample_beats": image.stream_run.beats,
+        **series,
+        "extremes": _series(build, host, extreme),
+        "dump_count": host.dump_count,
+        "dump_words": words,
+        "dump_period": image.dump.period,
+        "program": [[f"{word:x}" for word in memory] for memory in _microcode(image)],
+        "period": starts[-1] - starts[-2],
+        "starts": [start - starts[0] for start in starts],
+        "latency": schedule.latency,
+        "updates": list(schedule.update_cycles),
+        # The cycles from the host's offer of a command to its first beat or token, and from its last one to its end.
+        "first_event": timing().front + 2,
+        "drains": [timing().front + cycles for cycles in (0, image.run.drain, image.dump.drain)],
+        "patience": patience,
+        "most": 20 * patience,
+        "rest": REST,
+        "thorough": once <= THOROUGH,
+        "input_pauses": PAUSES.inputs,
+        "output_pauses": PAUSES.outputs,
+        "predicted": list(_predicted(image, host, (played, extreme), more)) if once <= THOROUGH else [],
+        "trials": list(_trials(image, host, played, series["check"], once)) if once <= THOROUGH else [],
+    }
+
+
+def _series(build: Stages, host: Host, played: _Played) -> dict[str, Any]:
+    """Return samples as beats, their results, and where every model word lies in the dump after them."""
+    graph, schedule, width, expected = build.graph, build.schedule, build.format.width, played.run
+    whole = {name: expected.kept[tensor].reshape(SAMPLES, -1) for name, tensor in build.lowered.results}
+    results = [whole[name][:, places] for name, places in result_elements(schedule)]
+    outputs = np.concatenate([*results, np.zeros((SAMPLES, 0), dtype=np.int64)], axis=1)
+    # A dump whose words are their own positions tells where each model word lies in a dump.
+    words = host.dump_count * dump_words(schedule.template, build.image.parameters.model_guard)
+    check: dict[int, int] = {}
+    for name, places in host.dumped(range(words)).items() if words else ():
+        held, guard = expected.models[name], graph.tensors[name].guard
+        for at, own in zip(places, halves(held, guard, width) if guard else (held,), strict=True):
+            check |= zip(at.reshape(-1).tolist(), own.reshape(-1).tolist(), strict=True)
+    return {
+        "load": _packed(host.load_beats(played.models), width),
+        "samples": SAMPLES,
+        "run": _packed(host.sample_beats(played.samples), width),
+        "outputs": outputs.reshape(-1).tolist(),
+        "check": [list(pair) for pair in sorted(check.items())],
+    }
+
+
+def _microcode(image: Image) -> list[tuple[int, ...]]:
+    """Return the words of each microcode memory, in the order of their numbers at the program port."""
+    words = [image.strands[unit] if kind == "strands" else image.operations[unit] for unit, kind in image.memories]
+    return [tuple(word & ((1 << 128) - 1) if word < 0 else word for word in memory) for memory in words]
+
+
+def most_samples(border: Border, latency: int) -> int:
+    """Return how many samples, `MORE` at most, a run has that takes at most `LONGEST` cycles; 0 if even one takes more.
+
+    The last sample starts as the border says, and takes so many cycles of `latency`.
+    """
+    fits = (count for count in range(MORE, 0, -1) if border.tokens(count, timing())[1][-1] + latency <= LONGEST)
+    return next(fits, 0)
+
+
+def _predicted(image: Image, host: Host, series: Sequence[_Played], more: int) -> Iterator[dict[str, Any]]:
+    """Yield what the cycle model says of a load and a run, for the words of each series, without pauses of the host and
+    with them. The first series has another run of as many samples as `more` says, if they are more. Cycles count from
+    the first beat, or from the first token.
+    """
+    longer = [(more, Stalls())] if more > SAMPLES else []
+    for number, one in enumerate(series):
+        for samples, pauses in ((SAMPLES, Stalls()), (SAMPLES, PAUSES), *([] if number else longer)):
+            # After the last sample comes the first one again.
+            rows = host.sample_beats(one.samples)
+            beats = np.resize(rows, (samples * image.stream_run.beats, rows.shape[1]))
+            stimulus = Stimulus(load=host.load_beats(one.models), beats=beats, samples=samples, stalls=pauses)
+            (step,) = play(CycleModel(image), stimulus)
+            yield {
+                "extremes": number,
+                "samples": samples,
+                "pauses": pauses.inputs,
+                "holds": pauses.outputs,
+                "seen": {name: getattr(step.result, name) for name in EVENTS},
+                "counters": list(astuple(step.result.counters)),
+            }
+
+
+def _trials(
+    image: Image, host: Host, played: _Played, check: Sequence[Sequence[int]], cycles: int
+) -> Iterator[dict[str, Any]]:
+    """Yield trials: the words of the program port that differ from the program, by memory and address, the pauses of
+    the host, and what the cycle model says of a run and of the words of models in a dump, which `check` gives by
+    position. The models are those that the run before has left. A trial takes about so many `cycles`.
+    """
+    model, beats = CycleModel(image), host.sample_beats(played.samples)
+    if image.stream_load.beats:
+        model.load(host.load_beats(played.models))
+    model.run(beats, SAMPLES)
+    own = _microcode(image)
+    for trial in mutated_programs(image, model, beats, SAMPLES, SEED, cycles):
+        yield {
+            "changed": [
+                [memory, address, f"{word:x}"]
+                for memory, (before, after) in enumerate(zip(own, _microcode(trial.image), strict=True))
+                for address, (old, word) in enumerate(zip(before, after, strict=True))
+                if old != word
+            ],
+            "pauses": trial.stalls.inputs,
+            "seen": {name: getattr(trial.result, name) for name in EVENTS},
+            "counters": list(astuple(trial.result.counters)),
+            "check": [[position, trial.words[position]] for position, _ in check],
+        }
+
+
+def _extreme(build: Stages, played: _Played) -> _Played:
+    """Return models and samples with words from the whole range of the format.
+
+    Integers, and a rate, stay as they are.
+    """
+    chance, number = np.random.default_rng(SEED + 1), build.format
+    rate = () if build.lowered.rate is None else (RATE,)
+
+    def any_words(shape: tuple[int, ...]) -> Words:
+        # A third lies at either end, so that steps in both directions saturate.
+        anywhere = chance.integers(number.lowest, number.highest, shape, endpoint=True)
+        which = chance.integers(0, 3, shape)
+        return np.where(which == 0, number.lowest, np.where(which == 1, number.highest, anywhere))
+
+    def drawn(held: Mapping[str, Words]) -> dict[str, Words]:
+        fixed = {*build.integers, *rate}
+        return {name: words if name in fixed else any_words(words.shape) for name, words in held.items()}
+
+    models, samples = drawn(played.models), drawn(played.samples)
+    plan = FixedPlan.of(build.lowered, number)
+    plan.load(models)
+    try:
+        run = plan.run(samples, [tensor for _, tensor in build.lowered.results], SAMPLES)
+    except TablaError:  # a position outside its tensor
+        return played
+    return _Played(models=models, samples=samples, run=run)
+
+
+def _played(build: Stages, given: GivenWords | None) -> _Played | None:
+    """Return the first words that are valid for the program: drawn ones, or those that are given."""
+    plan = FixedPlan.of(build.lowered, build.format)
+    shown = [tensor for _, tensor in build.lowered.results]
+    for models, samples in _candidates(build, given):
+        plan.load(models)
+        try:
+            run = plan.run(samples, shown, SAMPLES)
+        except TablaError:  # a position outside its tensor
+            continue
+        return _Played(models=models, samples=samples, run=run)
+    return None
+
+
+def _candidates(build: Stages, given: GivenWords | None) -> Iterator[tuple[Mapping[str, Words], Mapping[str, Words]]]:
+    """Yield the words of models and samples to try."""
+    graph, number = build.graph, build.format
+    chance = np.random.default_rng(SEED)
+    reach = min(1.0, number.highest / number.one)
+    samples = {
+        name: to_words(chance.uniform(-reach, reach, (SAMPLES, *shape)), number, name)
+        for name, shape in shapes_of(graph, "input", "label").items()
+    }
+    shapes = shapes_of(graph, "model")
+    own = {name: array for name, array in build.reading.models.items() if name in shapes}
+    drawn = {**initial_models(shapes, SEED), **own, **built_rate(graph)}
+    models = {
+        name: to_words(array, number, name, guard=graph.tensors[name].guard)
+        for name, array in with_mantissa(graph, number, drawn).items()
+    }
+    integers = build.integers & (samples.keys() | models.keys())
+    ranges = valid_positions(build.lowered, integers, number)
+    for draw in range(DRAWS if integers else 1):
+        # Where no range is proven, later draws go further from it.
+        slack = draw * 10 // DRAWS
+        wider = {n: (low - slack, high + slack) for n, (low, high) in ranges.items()}
+        integral = np.random.default_rng([SEED, draw])
+        yield _with_integers(models, wider, number, integral), _with_integers(samples, wider, number, integral)
+    if given is not None:
+        held, steps = given()
+        yield held, {name: np.resize(words, (SAMPLES, *words.shape[1:])) for name, words in steps.items()}
+
+
+def _with_integers(
+    words: Mapping[str, Words], ranges: Mapping[str, Range], number: Format, chance: np.random.Generator
+) -> dict[str, Words]:
+    """Return arrays of words, those that have a range drawn anew as integers of that range."""
+    found = dict(words)
+    for name in sorted(words.keys() & ranges.keys()):
+        low, high = (number.saturate(end) for end in ranges[name])
+        found[name] = chance.integers(low, high, words[name].shape, endpoint=True)
+    return found
+
+
+def _packed(beats: np.ndarray[Any, np.dtype[np.int64]], width: int) -> list[str]:
+    """Return each beat, a row of words, as one hexadecimal number with word 0 in the lowest `width` bits."""
+    mask, packed = (1 << width) - 1, []
+    for row in beats.tolist():
+        value = 0
+        for word in reversed(row):
+            value = value << width | (word & mask)
+        packed.append(f"{value:x}")
+    return packed

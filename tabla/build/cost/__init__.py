@@ -1,0 +1,5 @@
+"""What an array takes of an FPGA: estimated from its image, without synthesis."""
+
+from tabla.build.cost.estimate import Estimate, estimate
+
+__all__ = ["Estimate", "estimate"]

@@ -1,0 +1,103 @@
+"""What the memories of an array take of a part: block RAMs one by one, and LUTs that can be memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tabla.base.source import TablaError
+from tabla.build.cost.blocks import Memory, memories
+from tabla.hw.features import features_of
+from tabla.program.image import Image
+from tabla.templates.targets import Device, Target
+
+Part = tuple[Target, Device]
+"""A device with its family."""
+_RANK = 16
+"""LUTs hold words in ranks of so many, at least."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Room:
+    """What an array takes and a part has: `blocks` of the block RAMs `has_blocks`, and LUTs with `lut_bits` of memory,
+    of which the part has `has_lut_bits`.
+    """
+
+    part: Part
+    blocks: int
+    has_blocks: int
+    lut_bits: int
+    has_lut_bits: int
+
+    @property
+    def fits(self) -> bool:
+        """Whether the part holds the memories."""
+        return self.blocks <= self.has_blocks
+
+
+def room(image: Image, part: Part) -> Room | None:
+    """Return what the memories of an image take of a part; None for a family whose records do not say what a RAM holds.
+
+    A memory takes whole block RAMs, however few words it has. Memories for which the hardware does not ask for block
+    RAMs lie in LUTs as far as those of the part reach, those that gain most first.
+    """
+    family, device = part
+    if not family.ram_bits:
+        return None
+    has = family.lut_memory_bits(device)
+    blocks, left = 0, has
+    pieces = [
+        (each.copies, _in_luts(bits, each), _in_blocks(bits, each, family), each.block)
+        for each in memories(image, features_of(image))
+        for bits in each.parts
+    ]
+    for copies, lut_bits, rams, block in sorted(pieces, key=lambda piece: piece[1] / piece[2]):
+        small = 0 if block else min(copies, left // lut_bits)
+        left -= small * lut_bits
+        blocks += (copies - small) * rams
+    return Room(part=part, blocks=blocks, has_blocks=device.capacity("RAM"), lut_bits=has - left, has_lut_bits=has)
+
+
+def refuse_without_room(image: Image, name: str, parts: Sequence[Part], *, named: bool) -> None:
+    """Raise `TablaError` for a design whose memories none of the parts holds.
+
+    `named` says that the user named the part; the others are all that are known. Where the size of one of them is not
+    known, nothing is refused.
+    """
+    rooms = [room(image, part) for part in parts]
+    known = [each for each in rooms if each is not None]
+    if len(known) < len(rooms) or not known or any(each.fits for each in known):
+        return
+    most = max(known, key=lambda each: each.part[0].memory_bits(each.part[1]) or 0)
+    family, device = most.part
+    what = f"the {device.part}" if named else f"the largest known part, {device.part},"
+    luts = f", beside {most.lut_bits:,} bits in LUTs" if most.lut_bits else ""
+    raise TablaError(
+        f"the memories of '{name}' take {most.blocks:,} block RAMs ({family.title_of('RAM')}){luts}; {what} has"
+        f" {most.has_blocks:,}",
+        hint="make the tensors smaller, or use a narrower --format, or fewer PEs (--pes), which need fewer memories;"
+        " --force goes on for a larger part",
+    )
+
+
+def _in_luts(bits: int, memory: Memory) -> int:
+    """Return the bits of LUTs that a part of a memory takes, in whole ranks."""
+    return bits * -(-memory.depth // _RANK) * _RANK
+
+
+def _in_blocks(bits: int, memory: Memory, family: Target) -> int:
+    """Return the block RAMs that a part of a memory takes: those of the shape that takes the fewest."""
+    return min(-(-bits // wide) * -(-memory.depth // deep) for wide, deep in _shapes(family.ram_bits))
+
+
+def _shapes(bits: int) -> Iterator[tuple[int, int]]:
+    """Yield the shapes of a block RAM of so many bits: the bits and the number of its words.
+
+    A RAM with a ninth bit to each byte has it in words of nine bits and more. The widest words are those of 36 bits, or
+    without a ninth bit of 16.
+    """
+    ninth = bits % 9 == 0
+    for wide in (36, 18, 9) if ninth else (16, 8):
+        yield wide, max(1, bits // wide)
+    for wide in (4, 2, 1):
+        yield wide, max(1, (bits * 8 // 9 if ninth else bits) // wide)

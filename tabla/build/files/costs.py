@@ -1,0 +1,202 @@
+"""What each statement costs the lanes: how many of their slots multiply, and where the other slots are lost.
+
+A *slot* is one lane in one cycle. All figures are for one sample, or, with minibatches, for one step. The figures are
+counted from the strands of the finished schedule, so they describe what the hardware does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from tabla.graph.graph import Graph, Statement
+from tabla.graph.operations import count_statement, zero_or_one
+from tabla.schedule.placing.placed import Placed
+from tabla.schedule.placing.schedule import Schedule
+from tabla.schedule.strands.strand import Strand
+from tabla.templates.template import Template
+
+Way = Literal["local", "broadcast", "reduced", "root", "moved up", "moved down", "copied", "result"]
+
+_STATEMENT = re.compile(r"\bs(\d+) ")
+_ABOUT: dict[Way, str] = {
+    "local": "every operand lies in its lane",
+    "broadcast": "the bus brings one word at a time to all lanes",
+    "reduced": "the tree adds the lanes' sums, one word a cycle",
+    "root": "the root does one operation at a time",
+    "moved up": "the lanes pass their words up the tree, one lane a cycle",
+    "moved down": "the bus brings one word a cycle into the lanes",
+    "copied": "two memories of a lane must hold the words",
+    "result": "the words leave as results",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatementCost:
+    """The cost of a statement, of several statements that run as one, or of a move of words between them.
+
+    `way` says how the statement is computed or the words are moved. `cycles` and `root_cycles` are the issue cycles
+    that the statement takes from the lanes and from the root. `slots` is `cycles` times the number of PEs. The slots
+    are of four kinds: in `multiplies` a lane does a product of the program; in `other` it does something else, such as
+    adding, selecting or passing a word on; in `unfilled` the lane has no element of the tensor; in `waiting` the lanes
+    wait because the root takes longer than they do. `line` is the line of the program text, if one is known.
+    """
+
+    name: str
+    line: int | None
+    way: Way
+    cycles: int
+    root_cycles: int
+    slots: int
+    multiplies: int
+    other: int
+    unfilled: int
+    waiting: int
+
+    @property
+    def wasted(self) -> int:
+        """The slots in which no product of the program is computed."""
+        return self.slots - min(self.slots, self.multiplies)
+
+    @property
+    def reason(self) -> str:
+        """The reasons of the cost, as text for people."""
+        found = [_ABOUT[self.way]]
+        if self.unfilled and self.way != "moved up":
+            filled = 1 - self.unfilled / (self.slots - self.waiting)
+            found.append(f"the statement's rows fill {100 * filled:.0f} % of the lanes")
+        if self.waiting:
+            found.append(f"{100 * self.waiting / self.slots:.0f} % of the slots wait for the root")
+        return "; ".join(found)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the fields, `wasted` and `reason`, as JSON values."""
+        return {**asdict(self), "wasted": self.wasted, "reason": self.reason}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Costs:
+    """The costs of all statements, in the order in which the statements start.
+
+    `period` is the number of cycles from one sample to the next, and `pes` the number of processing elements.
+    """
+
+    statements: tuple[StatementCost, ...]
+    pes: int
+    period: int
+
+    @property
+    def idle(self) -> int:
+        """The cycles of a sample in which the lanes have no work: the mean over all lanes, rounded down."""
+        return (self.period * self.pes - sum(cost.slots for cost in self.statements)) // self.pes
+
+    @property
+    def most_wasteful(self) -> StatementCost | None:
+        """The statement that wastes the most lane slots; None if there is no statement."""
+        return max(self.statements, key=lambda cost: cost.wasted, default=None)
+
+    def text(self) -> str:
+        """Return the costs as a table for people, with the summary as its last line."""
+        width = max([9, *(len(cost.name) for cost in self.statements)])
+        columns = ("line", "way", "cycles", "root", "slots", "multiply", "other", "unfilled", "waiting")
+        lines = [f"{'statement':<{width}} {columns[0]:>5} {columns[1]:<10}" + "".join(f"{c:>10}" for c in columns[2:])]
+        for c in self.statements:
+            numbers = (c.cycles, c.root_cycles, c.slots, c.multiplies, c.other, c.unfilled, c.waiting)
+            head = f"{c.name:<{width}} {'' if c.line is None else c.line:>5} {c.way:<10}"
+            lines.append(head + "".join(f"{number:>10}" for number in numbers) + f"  {c.reason}")
+        lines.append(self.summary)
+        return "\n".join(lines) + "\n"
+
+    @property
+    def headline(self) -> str:
+        """The idle cycles and the most wasteful statement, in a few words."""
+        idle, worst = f"idle in {self.idle} of {self.period} cycles", self.most_wasteful
+        if worst is None or not worst.wasted:
+            return idle
+        share = 100 * worst.wasted / (self.period * self.pes)
+        return f"{idle}; {worst.name} wastes the most of their slots, {share:.1f} %"
+
+    @property
+    def summary(self) -> str:
+        """The headline, followed by the reason of the most wasteful statement."""
+        worst = self.most_wasteful
+        return f"lanes: {self.headline}" + (f" ({worst.reason})" if worst is not None and worst.wasted else "")
+
+
+def costs(schedule: Schedule) -> Costs:
+    """Return the cost of every statement of a schedule."""
+    placed = sorted(schedule.placed, key=lambda p: (p.start, p.task.name))
+    graph, template = schedule.mapped, schedule.template
+    flags = zero_or_one(graph)
+    # A statement may be scheduled in several parts; their costs are added.
+    tasks: dict[str, list[Placed]] = {}
+    for p in placed:
+        tasks.setdefault(p.task.name, []).append(p)
+    found = tuple(_cost(parts, graph, template, flags) for parts in tasks.values())
+    return Costs(statements=found, pes=template.pes, period=schedule.initiation_interval)
+
+
+def _cost(parts: Sequence[Placed], graph: Graph, template: Template, flags: frozenset[str]) -> StatementCost:
+    groups, pes, placed = max(1, template.roots), template.pes, parts[0]
+    strands = [strand for part in parts for strand in part.strands()]
+    lanes = [s for s in strands if s.unit == "lane_issue"]
+    ours = [graph.statements[int(number)] for number in _STATEMENT.findall(placed.task.name)]
+    multiplies = sum(_parts(s, graph, groups) * count_statement(s, flags).multiplies for s in ours)
+    spans = [statement.span for statement in ours if statement.span]
+    cycles = sum(s.length for s in lanes)
+    sequencers = template.sequencers
+    driven = [(s, pes // sequencers * len(s.sequencers or range(sequencers))) for s in lanes]
+    slots = sum(s.length * count for s, count in driven)
+    issues = sum(s.iterations * len(s.body) * count for s, count in driven)
+    active = groups * sum(_active(s, template.lanes, sequencers) for s in lanes)
+    return StatementCost(
+        name=placed.task.name,
+        line=spans[0].source.line_column(spans[0].start)[0] if spans else None,
+        way=_way(placed, strands, lanes),
+        cycles=cycles,
+        root_cycles=sum(s.length for s in strands if s.unit == "root_issue"),
+        slots=slots,
+        multiplies=multiplies,
+        other=active - min(active, multiplies),
+        unfilled=issues - active,
+        waiting=slots - issues,
+    )
+
+
+def _parts(statement: Statement, graph: Graph, groups: int) -> int:
+    """Return how many tap groups work on a statement, each on its part; 1 if all groups do the same work."""
+    return groups if statement.crosses or graph.tensors[statement.target].split >= 0 else 1
+
+
+def _way(placed: Placed, strands: Sequence[Strand], lanes: Sequence[Strand]) -> Way:
+    up = any(o.field("base") in ("tree", "array") for s in strands if s.unit == "root_issue" for o in s.body)
+    if placed.task.statement < 0:
+        if up:
+            return "moved up"
+        if lanes:
+            return "copied"
+        return "moved down" if any(s.unit == "lane_write" for s in strands) else "result"
+    if not lanes:
+        return "root"
+    if up:
+        return "reduced"
+    return "broadcast" if any("bus" in o.fields.values() for s in lanes for o in s.body) else "local"
+
+
+def _active(strand: Strand, pes: int, sequencers: int) -> int:
+    """Return the number of lanes that take part in an operation, summed over all operations that a strand issues."""
+    share = pes // sequencers
+    total = 0
+    for operation in strand.body:
+        bounds = operation.addresses
+        for block in strand.sequencers or range(sequencers):
+            first, end = block * share, (block + 1) * share
+            low = np.clip(strand.values(bounds["low"]), first, end) if "low" in bounds else np.array([first])
+            high = np.clip(strand.values(bounds["high"]), first, end) if "high" in bounds else np.array([end])
+            inside = np.maximum(0, high - low)
+            total += int(inside.sum()) * (strand.iterations // len(inside))
+    return total

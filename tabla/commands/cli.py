@@ -1,0 +1,204 @@
+"""The command line: it parses the arguments, runs one command and returns the exit status.
+
+The status is 0 when the command succeeded, 1 for a fault of the user's program or data, 2 for a wrong command line,
+130 after Ctrl-C and 143 after SIGTERM. A fault of this tool itself is an exception with its traceback.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from difflib import get_close_matches
+from importlib import import_module
+from typing import NoReturn, TextIO
+
+from tabla._version import VERSION
+from tabla.base.caches import SharedCacheWarning
+from tabla.base.disk import cure
+from tabla.base.interrupts import Interrupted, handled, private_temporary_folder
+from tabla.base.progress import listening
+from tabla.base.source import TablaError
+from tabla.commands.console import Console
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """The module of `tabla.commands` that has a command, and what the command does.
+
+    The module defines ``configure(parser)`` and ``run(arguments, console)``, which returns the exit status. It is
+    imported when its command is called, so that ``tabla --help`` imports no part of the compiler.
+    """
+
+    module: str
+    help: str
+
+
+COMMANDS = {
+    "gen": Command("gen", "write the accelerator: Verilog, memory images, manifest, pictures and a test bench"),
+    "check": Command(
+        "check",
+        "report every fault of a program and write nothing; a program of Python is run for that, with all your rights",
+    ),
+    "bound": Command("bound", "print a lower bound on the cycles of any schedule of the program, and its reasons"),
+    "eval": Command("evaluate", "compute the results of the program without hardware, in fixed point or float64"),
+    "sim": Command("simulate", "compute the results of the program on the simulated accelerator, and count its cycles"),
+    "train": Command("train", "train the models on the simulated accelerator, and in float64 for comparison"),
+    "test": Command("test", "score trained models on data that they have not seen, without learning"),
+    "formats": Command(
+        "formats",
+        "learn in many number formats, and name the narrowest that is as good as float64 on a validation part",
+    ),
+    "explore": Command(
+        "explore", "compare arrays and number formats of a program by samples a second, area and accuracy"
+    ),
+    "overlay": Command("overlay", "write an array without a program, which takes one image after the other"),
+    "load": Command("load", "compile a program for an overlay, and write the image that brings it there"),
+    "synth": Command("synthesise", "synthesise the accelerator for an FPGA; with --pnr, also place and route it"),
+    "build": Command("bitstream", "synthesise, place and route the accelerator for a board and write the bitstream"),
+    "ranges": Command("ranges", "print the inferred ranges of a kernel, half-open: i in [1, N)"),
+    "preprocess": Command("preprocess", "replace the $ variables of a text, or list the values of these variables"),
+    "tblgen": Command("tablegen", "read TableGen records and print them"),
+    "templates": Command("templates", "list the presets of the array and the number formats"),
+    "targets": Command("targets", "list the FPGA families and their devices, with the capacity of each"),
+    "boards": Command("boards", "list the boards, their chips and pins"),
+    "examples": Command("examples", "list the example programs, or write some of them with their data"),
+    "doctor": Command("doctor", "say which tools this machine has, their versions, and what each of them is for"),
+}
+
+_OTHER = "see that files can be written to the outputs and to the temporary folder, which TMPDIR names"
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose messages begin with ``error: ``, as all messages about faults do."""
+
+    def error(self, message: str) -> NoReturn:
+        """Report a wrong command line and exit with status 2."""
+        self.exit(2, f"error: {message}\nhint: {self.prog} --help\n")
+
+    def refuse(self, unknown: Sequence[str]) -> NoReturn:
+        """Report words that this command does not know, with the option that is most like one of them."""
+        known = [option for action in self._actions for option in action.option_strings]
+        options = [word.partition("=")[0] for word in unknown if word.startswith("--")]
+        near = [close for option in options for close in get_close_matches(option, known, 1)]
+        self.error(f"unrecognized arguments: {' '.join(unknown)}{f'; did you mean {near[0]}?' if near else ''}")
+
+
+def parser_for(command: str | None) -> Parser:
+    """Return the parser of all commands.
+
+    Only the command of the name `command`, if there is one, gets its options and is imported.
+    """
+    parser = Parser(prog="tabla", description="From the gradient of a loss to an FPGA accelerator.", allow_abbrev=False)
+    parser.add_argument("--version", action="version", version=f"tabla {VERSION}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=Parser)
+    for name, known in COMMANDS.items():
+        sub = commands.add_parser(name, help=known.help, description=known.help, allow_abbrev=False)
+        if name == command:
+            found = import_module(f"tabla.commands.{known.module}")
+            found.configure(sub)
+            sub.set_defaults(run=found.run, parser=sub)
+    return parser
+
+
+def _parsed(words: list[str]) -> argparse.Namespace:
+    """Return the arguments of a command. Words that it does not know are a fault of this command, and argparse exits.
+
+    argparse itself would report them for the program as a whole, with the help that lists no option.
+    """
+    command = next((word for word in words if not word.startswith("-")), None)
+    parsed, unknown = parser_for(command).parse_known_args(words)
+    if unknown:
+        parsed.parser.refuse(unknown)
+    return parsed
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command, whose words are `arguments` or those of the process, and return the exit status."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    console = Console(out=sys.stdout, err=sys.stderr)
+    try:
+        with handled(), private_temporary_folder():
+            return _run(words, console)
+    except Interrupted as stop:
+        # Amaranth warns about components that were built and not used; after an interrupt that is no fault.
+        warnings.simplefilter("ignore")
+        console.fault(f"error: {stop}")
+        return stop.status
+
+
+def _nowhere() -> bool:
+    """Return whether the current folder is there no more. The system then fails without a name."""
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return True
+    return False
+
+
+@contextmanager
+def _cache_warnings(console: Console) -> Iterator[None]:
+    """Show the warning about a cache that is not used as all warnings of commands are shown, once a command."""
+    with warnings.catch_warnings():
+        shown, told = warnings.showwarning, set[str]()
+
+        def show(
+            message: Warning | str,
+            category: type[Warning],
+            filename: str,
+            lineno: int,
+            file: TextIO | None = None,
+            line: str | None = None,
+        ) -> None:
+            if not issubclass(category, SharedCacheWarning):
+                shown(message, category, filename, lineno, file, line)
+            elif str(message) not in told:
+                told.add(str(message))
+                console.remark(f"warning: {message}")
+
+        warnings.showwarning = show
+        warnings.simplefilter("always", SharedCacheWarning)
+        yield
+
+
+def _run(words: list[str], console: Console) -> int:
+    """Run the command of `words` and return the exit status. An interrupt goes on to the caller."""
+    try:
+        parsed = _parsed(words)
+    except SystemExit as stop:  # argparse exits after --help, --version and errors
+        return int(stop.code or 0)
+    except TablaError as fault:  # the records of templates, which are choices of options, cannot be read
+        console.fault(str(fault))
+        return 1
+    console.quiet = getattr(parsed, "quiet", False)
+    try:
+        from tabla.commands.outputs import check_outputs
+
+        check_outputs(parsed)
+        with listening(console.work), _cache_warnings(console):
+            status: int = parsed.run(parsed, console)
+        console.clear()
+        sys.stdout.flush()
+        return status
+    except TablaError as fault:
+        console.fault(str(fault))
+        return 1
+    except BrokenPipeError:
+        # The program that reads our output has ended, as in `tabla targets | head -1`. Python would report the same
+        # error again when it closes standard output, so standard output becomes the null device.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except OSError as fault:
+        if fault.filename is None and _nowhere():
+            console.fault("error: the current folder has been removed\nhint: go to a folder that exists")
+            return 1
+        place = f" '{fault.filename}'" if fault.filename else ""
+        console.fault(f"error: {fault.strerror or fault}{place}\nhint: {cure(fault, _OTHER)}")
+        return 1
+    except MemoryError:
+        console.fault("error: the memory of this machine is not enough\nhint: use smaller sizes, or less data at once")
+        return 1

@@ -1,5 +1,0 @@
-"""What an array takes of an FPGA: estimated from its image, without synthesis."""
-
-from tabla.cost.estimate import Estimate, estimate
-
-__all__ = ["Estimate", "estimate"]

@@ -1,5 +1,0 @@
-"""Several devices, one model: how a step is shared, who plays the devices, and what it costs.
-
-:mod:`tabla.ir.fleet` is the definition, :mod:`tabla.training.fleet` evaluates it, and docs/decisions/0034-fleet.md has
-the reasons.
-"""

@@ -1,0 +1,72 @@
+"""Minibatches: a graph that takes several samples in one step sums their gradients before it applies them.
+
+Every tensor that depends on a sample gets a leading axis of B samples. An update sums its step over that axis exactly
+and rounds once. `mu` stays the rate of one sample.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tabla.graph.graph import Affine, Gather, Graph, Index, Linear, Operand, Read, Statement, Term
+from tabla.graph.rewrite import with_operands
+
+# No name of a program has a dot.
+INDEX = "sample."
+_GIVEN = ("input", "label")
+
+
+def minibatched(graph: Graph, samples: int) -> Graph:
+    """Return the graph of one step over `samples` samples. With one sample it is `graph` itself.
+
+    Inputs, labels, results and all that depends on them have the shapes ``(samples, ...)``; models keep theirs.
+    """
+    if samples == 1:
+        return graph
+    index = Index(name=INDEX, low=0, high=samples)
+    each = _of_each_sample(graph)
+    tensors = {n: replace(t, shape=(samples, *t.shape)) if n in each else t for n, t in graph.tensors.items()}
+    statements = tuple(_statement(s, index, each, graph.tensors[s.target].role == "next") for s in graph.statements)
+    return replace(graph, tensors=tensors, statements=statements, samples=samples)
+
+
+def _of_each_sample(graph: Graph) -> frozenset[str]:
+    """Return the tensors that differ from sample to sample. Results always count, so that each sample has its own."""
+    each = {name for name, tensor in graph.tensors.items() if tensor.role in _GIVEN}
+    each.update(tensor for _, tensor in graph.results)
+    for statement in graph.statements:
+        if graph.tensors[statement.target].role != "next" and any(tensor in each for tensor in statement.sources):
+            each.add(statement.target)
+    return frozenset(each)
+
+
+def _statement(statement: Statement, index: Index, each: frozenset[str], update: bool) -> Statement:
+    moved = replace(statement, operation=with_operands(statement.operation, lambda operand: _operand(operand, each)))
+    if isinstance(moved.operation, Gather) and moved.operation.tensor in each:
+        own = (Affine.of(0, **{index.name: 1}), *moved.operation.subscripts)
+        moved = replace(moved, operation=replace(moved.operation, subscripts=own))
+    if update:
+        return _summed(moved, index)
+    if statement.target not in each:
+        return statement
+    write = (Affine.of(0, **{index.name: 1}), *statement.write)
+    return replace(moved, write=write, indices=(index, *statement.indices))
+
+
+def _operand(operand: Operand, each: frozenset[str]) -> Operand:
+    match operand:
+        case Read(tensor=tensor, subscripts=subscripts) if tensor in each:
+            return replace(operand, subscripts=(Affine.of(0, **{INDEX: 1}), *subscripts))
+        case _:
+            return operand
+
+
+def _summed(statement: Statement, index: Index) -> Statement:
+    """Return an update in which the old word stays as it is and the step is summed over the samples."""
+    match statement.operation:
+        case Linear(terms=(old, *steps)) as linear:
+            summed: list[Term] = [replace(step, reduce=(index.name, *step.reduce)) for step in steps]
+            operation = replace(linear, terms=(old, *summed))
+            return replace(statement, operation=operation, reduced=(index, *statement.reduced))
+        case _:
+            raise AssertionError(f"statement {statement.id} is no update of a model")

@@ -1,0 +1,131 @@
+"""Building blocks of passes: graphs rebuilt with other statements, operations with other operands or indices."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import assert_never
+
+from tabla.graph.graph import (
+    Affine,
+    Compare,
+    Constant,
+    Divide,
+    Extreme,
+    Function,
+    Gather,
+    Gathered,
+    Graph,
+    Linear,
+    Operand,
+    Operation,
+    Ordinal,
+    Product,
+    Read,
+    Statement,
+    Term,
+)
+
+
+def with_statements(graph: Graph, statements: Iterable[Statement]) -> Graph:
+    """Return the graph with these statements, in this order and numbered anew."""
+    numbered = tuple(s if s.id == n else replace(s, id=n) for n, s in enumerate(statements))
+    return replace(graph, statements=numbered)
+
+
+def with_operands(operation: Operation, change: Callable[[Operand], Operand]) -> Operation:
+    """Return the operation with `change` applied to every operand."""
+    match operation:
+        case Linear(terms=terms):
+            changed = (replace(term, factors=tuple(change(f) for f in term.factors)) for term in terms)
+            return replace(operation, terms=tuple(changed))
+        case Compare(left=left, right=right) | Divide(left=left, right=right):
+            return replace(operation, left=change(left), right=change(right))
+        case Function(operand=operand):
+            return replace(operation, operand=change(operand))
+        case Product(operand=operand, initial=initial):
+            return replace(operation, operand=change(operand), initial=None if initial is None else change(initial))
+        case Gather(subscripts=subscripts):
+            return replace(operation, subscripts=tuple(_subscript(s, change) for s in subscripts))
+        case Extreme(operands=operands, initial=initial):
+            first = None if initial is None else change(initial)
+            return replace(operation, operands=tuple(map(change, operands)), initial=first)
+        case _:
+            assert_never(operation)
+
+
+def _subscript(subscript: Affine | Gathered, change: Callable[[Operand], Operand]) -> Affine | Gathered:
+    """A gathered subscript keeps its table where the change is no element of a tensor."""
+    if isinstance(subscript, Affine):
+        return subscript
+    table = change(subscript.table)
+    return replace(subscript, table=table) if isinstance(table, Read) else subscript
+
+
+def with_operation(statement: Statement, operation: Operation) -> Statement:
+    """Return the statement with another operation. Indices that it no longer sums over are dropped."""
+    summed = set(summed_names(operation))
+    reduced = tuple(index for index in statement.reduced if index.name in summed)
+    return replace(statement, operation=operation, reduced=reduced)
+
+
+def summed_names(operation: Operation) -> tuple[str, ...]:
+    """Return the indices that an operation sums or multiplies over, each once, in the order of their appearance."""
+    match operation:
+        case Linear(terms=terms):
+            return tuple(dict.fromkeys(name for term in terms for name in term.reduce))
+        case Product(reduce=reduce) | Extreme(reduce=reduce):
+            return reduce
+        case Compare() | Function() | Divide() | Gather():
+            return ()
+        case _:
+            assert_never(operation)
+
+
+def substituted(affine: Affine, values: Mapping[str, Affine]) -> Affine:
+    """Return the affine form with some indices replaced by affine forms. Indices without a value stay."""
+    constant, coefficients = affine.constant, dict[str, int]()
+    for name, factor in affine.coefficients:
+        value = values.get(name, Affine.make(0, {name: 1}))
+        constant += factor * value.constant
+        for other, c in value.coefficients:
+            coefficients[other] = coefficients.get(other, 0) + factor * c
+    return Affine.make(constant, coefficients)
+
+
+def operand_at(operand: Operand, values: Mapping[str, Affine]) -> Operand:
+    """Return the operand with its indices replaced."""
+    match operand:
+        case Read(subscripts=subscripts):
+            return replace(operand, subscripts=tuple(substituted(s, values) for s in subscripts))
+        case Ordinal(value=value):
+            return replace(operand, value=substituted(value, values))
+        case Constant():
+            return operand
+        case _:
+            assert_never(operand)
+
+
+def read_once(graph: Graph) -> frozenset[str]:
+    """Return the tensors that a single operand of a single statement reads, and that are neither a result nor the next
+    value of a model.
+    """
+    uses = Counter(read.tensor for statement in graph.statements for read in statement.reads)
+    uses.update(s.operation.tensor for s in graph.statements if isinstance(s.operation, Gather))
+    kept = {tensor for _, tensor in graph.results} | set(graph.updates.values())
+    return frozenset(name for name, count in uses.items() if count == 1) - kept
+
+
+def copied(operation: Operation) -> Operand | None:
+    """Return the operand whose word the operation passes on unchanged, or None if the operation does anything else."""
+    match operation:
+        case Linear(terms=(Term(factors=(operand,), sign=1, reduce=()),), test=None, guard=0):
+            return operand
+        case _:
+            return None
+
+
+def copy_of(operand: Operand) -> Linear:
+    """Return the operation that passes a word on."""
+    return Linear(terms=(Term(factors=(operand,)),))

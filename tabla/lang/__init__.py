@@ -1,1 +1,0 @@
-"""Front ends: one folder a notation, text -> checked syntax tree."""

@@ -1,0 +1,244 @@
+"""Where the elements of each name are: single assignment for names that are assigned piece by piece.
+
+A name's value is a list of pieces. Each piece is a box of elements, with the tensor or the read of another name that
+holds them. An assignment to fresh elements goes into the same tensor as the assignments before it, as long as nobody
+has read the tensor; otherwise it starts a new one (``a``, ``a.2``, ...). When a read needs elements of several pieces,
+statements of one word bring the pieces together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from tabla.base.source import Span
+from tabla.graph.graph import Affine, Constant, Index, Linear, Operand, Operation, Read, Term
+from tabla.languages.kernel.builder import GraphBuilder
+from tabla.languages.tabla.program import Variable
+from tabla.languages.tabla.regions import Box, Region, difference, intersection
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stored:
+    """Elements that lie in a tensor, at their own subscripts."""
+
+    tensor: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Copied:
+    """``name[write] = operand`` over `indices`. There is no statement for it, because readers read the operand."""
+
+    write: tuple[Affine, ...]
+    indices: tuple[Index, ...]
+    operand: Read | Constant
+
+
+@dataclass(slots=True, kw_only=True)
+class Multiplied:
+    """``name[write] = term`` over `indices`: a gradient that is one product. It is computed only if it is read.
+
+    `tensor` is where it lies once it has been read.
+    """
+
+    write: tuple[Affine, ...]
+    indices: tuple[Index, ...]
+    term: Term
+    span: Span
+    tensor: str | None = None
+
+
+Source = Stored | Copied | Multiplied
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """Some elements of a name, and where they are."""
+
+    box: Box
+    source: Source
+
+
+class Elements:
+    """The current value of every name."""
+
+    def __init__(self, builder: GraphBuilder, variables: Mapping[str, Variable]) -> None:
+        self._builder, self._variables = builder, variables
+        self._pieces: dict[str, list[Piece]] = {}
+        self._versions: dict[str, int] = {}
+        # The newest tensor of each name while nobody has read it, and the elements written to it.
+        self._open: dict[str, tuple[str, Region]] = {}
+
+    def given(self, name: str) -> None:
+        """Enter a name whose elements all come from outside, in a tensor of the same name."""
+        self._pieces[name] = [Piece(box=self._whole(name), source=Stored(tensor=name))]
+
+    def pieces(self, name: str) -> tuple[Piece, ...]:
+        """Return the pieces of a name. A name that was never assigned has none."""
+        return tuple(self._pieces.get(name, ()))
+
+    def read(self, name: str, subscripts: tuple[Affine, ...], span: Span | None) -> Operand:
+        """Return an element of `name` as one operand. The subscripts run over the builder's ranges."""
+        hull = tuple((low, high + 1) for low, high in (s.bounds(self._builder.ranges) for s in subscripts))
+        reached = [piece for piece in self._pieces[name] if intersection(piece.box, hull) is not None]
+        if len(reached) == 1 and isinstance(copied := reached[0].source, Copied):
+            return _through(copied, subscripts, span)
+        tensors = {self._tensor(name, piece) for piece in reached}
+        tensor = tensors.pop() if len(tensors) == 1 else None
+        tensor = tensor if tensor is not None else self._gather(name)
+        self._close(tensor)
+        return Read(tensor=tensor, subscripts=subscripts, span=span)
+
+    def fetch(self, name: str, piece: Piece, subscripts: tuple[Affine, ...]) -> Operand:
+        """Return an element of one piece of `name` as one operand."""
+        tensor = self._tensor(name, piece)
+        if tensor is None:
+            assert isinstance(piece.source, Copied)
+            return _through(piece.source, subscripts, piece.source.operand.span)
+        self._close(tensor)
+        return Read(tensor=tensor, subscripts=subscripts)
+
+    def store(self, name: str, box: Box, write: tuple[Affine, ...], indices: tuple[Index, ...],
+              operation: Operation, span: Span) -> None:  # fmt: skip
+        """Assign ``name[write] = operation`` over `indices`, which reach the elements of `box`."""
+        tensor = self._room(name, box)
+        self._builder.emit(tensor, write, indices, operation, span)
+        self.place(name, box, Stored(tensor=tensor))
+
+    def place(self, name: str, box: Box, source: Source) -> None:
+        """Let the elements of `box` be those of `source`."""
+        kept = [replace(p, box=rest) for p in self._pieces.get(name, ()) for rest in difference(p.box, box)]
+        if isinstance(source, Stored):
+            together = Region(boxes=tuple(p.box for p in kept if p.source == source)).with_box(box)
+            kept = [piece for piece in kept if piece.source != source]
+            self._pieces[name] = [*kept, *(Piece(box=each, source=source) for each in together.boxes)]
+        else:
+            self._pieces[name] = [*kept, Piece(box=box, source=source)]
+
+    def result(self, name: str) -> str:
+        """Return a tensor that holds all of `name`. Elements that were never assigned are 0 in it."""
+        missing = [self._whole(name)]
+        for piece in self._pieces[name]:
+            missing = [rest for part in missing for rest in difference(part, piece.box)]
+        held = {self._tensor(name, piece) for piece in self._pieces[name]}
+        tensor = held.pop() if len(held) == 1 else None
+        if tensor is not None and not missing and self._builder.role(tensor) == "value":
+            return tensor
+        tensor = self._gather(name)
+        for box in missing:
+            indices, subscripts = _axes(box)
+            zero = Term(factors=(Constant(value=Fraction(0)),))
+            self._builder.emit(tensor, subscripts, indices, Linear(terms=(zero,)), self._variables[name].span)
+        return tensor
+
+    def _tensor(self, name: str, piece: Piece) -> str | None:
+        """Return the tensor in which a piece lies. A product is computed into one, and a copy has none."""
+        match piece.source:
+            case Stored(tensor=tensor):
+                return tensor
+            case Multiplied(tensor=str(known)):
+                return known
+            case Multiplied(write=write, indices=indices) as product:
+                reach = tuple((low, high + 1) for low, high in (w.bounds(_by_name(indices)) for w in write))
+                product.tensor = self._room(name, reach)
+                self._builder.emit(product.tensor, write, indices, Linear(terms=(product.term,)), product.span)
+                return product.tensor
+            case Copied():
+                return None
+
+    def _whole(self, name: str) -> Box:
+        return tuple((0, size) for size in self._variables[name].shape)
+
+    def _close(self, tensor: str) -> None:
+        for name, (newest, _) in list(self._open.items()):
+            if newest == tensor:
+                del self._open[name]
+
+    def _room(self, name: str, box: Box) -> str:
+        """Return a tensor of `name` that can take `box`: the open one if its elements are fresh, else a new one."""
+        if name in self._open and not self._open[name][1].meets(box):
+            tensor, region = self._open[name]
+        else:
+            tensor, region = self._new(name), Region()
+        self._open[name] = tensor, region.with_box(box)
+        return tensor
+
+    def _new(self, name: str) -> str:
+        self._versions[name] = version = self._versions.get(name, 0) + 1
+        tensor = name if version == 1 else f"{name}.{version}"
+        variable = self._variables[name]
+        self._builder.tensor(tensor, variable.shape, "value", origin=name, span=variable.span)
+        return tensor
+
+    def _gather(self, name: str) -> str:
+        """Bring all pieces of `name` into one tensor."""
+        pieces = self._pieces[name]
+        held = [self._tensor(name, piece) for piece in pieces]
+        target, region = self._open.get(name, (None, Region()))
+        strangers = [piece.box for piece, tensor in zip(pieces, held, strict=True) if tensor != target]
+        if target is None or any(region.meets(box) for box in strangers):
+            target, region = self._new(name), Region()
+        products: list[Piece] = []
+        stored = Region()
+        for piece, tensor in zip(pieces, held, strict=True):
+            if tensor != target:
+                self._copy(name, target, piece)
+                region = region.with_box(piece.box)
+            if isinstance(piece.source, Multiplied):
+                # It stays known as a product: the update of its model wants the factors.
+                products.append(replace(piece, source=replace(piece.source, tensor=target)))
+            else:
+                stored = stored.with_box(piece.box)
+        self._pieces[name] = [*products, *(Piece(box=box, source=Stored(tensor=target)) for box in stored.boxes)]
+        self._open[name] = target, region
+        return target
+
+    def _copy(self, name: str, target: str, piece: Piece) -> None:
+        indices, subscripts = _axes(piece.box)
+        operand = self.fetch(name, piece, subscripts)
+        self._builder.emit(target, subscripts, indices, Linear(terms=(Term(factors=(operand,)),)), operand.span)
+
+
+def _axes(box: Box) -> tuple[tuple[Index, ...], tuple[Affine, ...]]:
+    """An index for each dimension of a box, and the subscripts that they make."""
+    indices = tuple(Index(name=f"axis{axis}", low=low, high=high) for axis, (low, high) in enumerate(box))
+    return indices, tuple(Affine.make(0, {index.name: 1}) for index in indices)
+
+
+def _by_name(indices: tuple[Index, ...]) -> dict[str, Index]:
+    return {index.name: index for index in indices}
+
+
+def _through(copied: Copied, subscripts: tuple[Affine, ...], span: Span | None) -> Operand:
+    """Return what a reader of ``copied[subscripts]`` reads in its place."""
+    match copied.operand:
+        case Constant(value=value):
+            return Constant(value=value, span=span)
+        case Read(tensor=tensor, subscripts=inner):
+            solved: dict[str, Affine] = {}
+            for write, subscript in zip(copied.write, subscripts, strict=True):
+                for name, sign in write.coefficients:
+                    # write = sign * name + constant, so name = sign * (subscript - constant)
+                    solved[name] = _scaled(_plus(subscript, -write.constant), sign)
+            return Read(tensor=tensor, subscripts=tuple(_substitute(a, solved) for a in inner), span=span)
+
+
+def _plus(affine: Affine, constant: int) -> Affine:
+    return Affine(constant=affine.constant + constant, coefficients=affine.coefficients)
+
+
+def _scaled(affine: Affine, factor: int) -> Affine:
+    return Affine.make(factor * affine.constant, {name: factor * c for name, c in affine.coefficients})
+
+
+def _substitute(affine: Affine, values: Mapping[str, Affine]) -> Affine:
+    """`affine` with an affine value for each of its indices."""
+    constant = affine.constant
+    coefficients: dict[str, int] = {}
+    for name, factor in affine.coefficients:
+        part = _scaled(values[name], factor)
+        constant += part.constant
+        for inner, coefficient in part.coefficients:
+            coefficients[inner] = coefficients.get(inner, 0) + coefficient
+    return Affine.make(constant, coefficients)

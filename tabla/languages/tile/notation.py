@@ -1,0 +1,125 @@
+"""``layer.py:function``, or the function itself: Tile, for given shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tabla.base.arrays import refuse_strangers
+from tabla.base.faults import did_you_mean
+from tabla.base.source import Source, TablaError
+from tabla.graph.format import Format
+from tabla.graph.graph import Graph
+from tabla.languages.options import ProgramOptions
+from tabla.languages.preprocess import Preprocessed
+from tabla.languages.reading import Reading, Reals
+from tabla.languages.tile import Program, load, trace
+from tabla.languages.tile.evaluate import evaluate, kinds_of
+from tabla.languages.tile.lower import lower
+from tabla.languages.tile.lower.whole_numbers import positions_of
+from tabla.languages.tile.places import source_of
+from tabla.languages.tile.text import names_of, program_text
+
+
+def read_tile_file(path: Path, member: str | None, options: ProgramOptions) -> Reading:
+    """Read a function of a Python file. Everything that is wrong with it is a `TablaError` at its place."""
+    return read_tile(load(path, member), options, name=path.stem)
+
+
+def read_tile(function: Callable[..., Any], options: ProgramOptions, *, name: str | None = None) -> Reading:
+    """Run a function once for the shapes of `options`, or of its inputs."""
+    given = options.inputs()
+    program = trace(function, _shapes(options, given.shapes), _arguments(options), kinds_of(given.types))
+    keep, rated = options.keep, options.runtime_rate
+    _refuse_unknown(program, options)
+    name = name or program.name
+
+    def lowered(number_format: Format, results: Sequence[str]) -> Graph:
+        return lower(program, number_format=number_format, keep=keep, results=results, name=name, runtime_rate=rated)
+
+    def evaluated(arrays: Mapping[str, Reals], calls: int | None) -> dict[str, Reals]:
+        return _evaluate(program, arrays, keep, calls)
+
+    source = _source(function)
+    return Reading(
+        name=name,
+        text=Preprocessed(source=source, original=source),
+        ast=lambda: program_text(program),
+        lower=lowered,
+        evaluate_float=None if program.steps else evaluated,
+        trainable=bool(program.steps),
+        positions=lambda number_format: named_positions(program, number_format),
+        values=tuple(text for node, text in names_of(program).items() if node not in program.inputs),
+    )
+
+
+def named_positions(program: Program, number_format: Format) -> frozenset[str]:
+    """Return the names of the tensors and results of a program whose words are integers in a format."""
+    found = positions_of(program, number_format)
+    names = {name for name, node in program.results() if node in found}
+    return frozenset(names | {text for node, text in names_of(program).items() if node in found})
+
+
+def _source(function: Callable[..., Any]) -> Source:
+    """The text of the function's file, or of its cell."""
+    code = getattr(function, "__code__", None)
+    found = source_of(code.co_filename) if code is not None else None
+    return found or Source.from_text("", "<function>")
+
+
+def _shapes(options: ProgramOptions, found: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
+    """Return the shapes of tensors; those of samples are said by --shape."""
+    given = {name: tuple(shape) for name, shape in options.shapes.items()}
+    return {**{name: shape for name, shape in found.items() if name not in options.arguments}, **given}
+
+
+def _arguments(options: ProgramOptions) -> dict[str, object]:
+    """The other parameters; a learning rate is the parameter of that name."""
+    found = dict(options.arguments)
+    if options.learning_rate is not None:
+        found["learning_rate"] = float(options.learning_rate)
+    for name in options.defines:
+        raise TablaError(f"-D {name}: a Tile function has parameters", hint=f"write --arg {name}=...")
+    for name in options.sizes:
+        raise TablaError(f"--size {name}: a Tile function takes shapes", hint="write --shape I=2,8,3")
+    return found
+
+
+def _refuse_unknown(program: Program, options: ProgramOptions) -> None:
+    parameters = [given.parameter for given in program.inputs]
+    for name in options.keep:
+        if name not in parameters:
+            hint = did_you_mean(name, parameters) or f"the tensors of '{program.name}' are {', '.join(parameters)}"
+            raise TablaError(f"--keep {name}: '{program.name}' has no such tensor", hint=hint)
+    names = [name for name in names_of(program).values() if name not in parameters]
+    for name in options.results:
+        if name not in names:
+            hint = did_you_mean(name, names) or f"it computes {', '.join(names)}"
+            raise TablaError(f"--result {name}: '{program.name}' does not compute it", hint=hint)
+
+
+def _evaluate(
+    program: Program, arrays: Mapping[str, Reals], keep: Sequence[str], calls: int | None
+) -> dict[str, Reals]:
+    """The language's own evaluation, call by call: streamed arrays may have an axis more in front."""
+    shapes = {given.parameter: given.shape for given in program.inputs}
+    refuse_strangers(arrays, shapes, "the input")
+    streamed = [name for name in shapes if name not in keep and name in arrays]
+    if not streamed or not all(np.ndim(arrays[name]) == len(shapes[name]) + 1 for name in streamed):
+        return _reals(evaluate(program, arrays))
+    counts = {len(arrays[name]) for name in streamed}
+    if len(counts) > 1:
+        raise TablaError(f"the inputs hold different numbers of samples: {sorted(counts)}")
+    count = min(counts.pop(), calls or 1 << 62)
+    each = [
+        _reals(evaluate(program, {n: a[call] if n in streamed else a for n, a in arrays.items()}))
+        for call in range(count)
+    ]
+    return {name: np.stack([results[name] for results in each]) for name in each[0]}
+
+
+def _reals(results: Mapping[str, np.ndarray[Any, np.dtype[Any]]]) -> dict[str, Reals]:
+    return {name: np.asarray(array, dtype=np.float64) for name, array in results.items()}

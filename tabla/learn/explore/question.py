@@ -1,0 +1,166 @@
+"""What all points of an exploration have in common, and how a worker answers one task of it."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from tabla._version import VERSION
+from tabla.base.source import TablaError
+from tabla.build.cost import estimate
+from tabla.build.options import Options
+from tabla.build.stages import Stages
+from tabla.languages import split
+from tabla.languages.onnx import external_files
+from tabla.learn.explore.space import Point, Task
+from tabla.learn.formats import learnt
+from tabla.templates.records import included
+from tabla.templates.targets import target
+
+FAMILY = "ecp5"
+"""The family of FPGAs that the estimates are for."""
+Record = dict[str, Any]
+"""The figures of a task by name, as JSON has them; `refused` and `cure` stand for those of a point that is refused."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A program, its options and its data. `options` are those of every point but for what the points name.
+
+    `source` is the program as the commands take it. `learning` has the parameters of
+    :func:`tabla.learn.formats.learnt`. `files` has the content of each file by its name, where a worker on another
+    machine could not read it.
+    """
+
+    source: str
+    options: Options
+    data: str | None = None
+    learning: Mapping[str, Any] = field(default_factory=dict)
+    seeds: int = 3
+    files: Mapping[str, bytes] = field(default_factory=dict, repr=False)
+
+    def packed(self) -> Question:
+        """Return the question with the content of all its files, for workers on other machines."""
+        return replace(self, files={str(path): _content(path) for path in self._paths()})
+
+    @property
+    def sum(self) -> str:
+        """A text that is the same for questions whose points have the same figures: not in another release."""
+        parts = [
+            VERSION,
+            repr(replace(self.options, inputs=None, templates=None)),
+            self.source,
+            repr(sorted(self.learning.items())),
+        ]
+        parts += [hashlib.sha256(_content(path)).hexdigest() for path in self._paths()]
+        return hashlib.sha256("\0".join([*parts, str(self.seeds)]).encode()).hexdigest()[:32]
+
+    def _paths(self) -> Iterator[Path]:
+        """Yield the files that are named, and those that they name: weights of a model of ONNX, included records."""
+        named = list(self._named())
+        yield from named
+        if named and named[0].suffix.lower() == ".onnx" and named[0].is_file():
+            yield from external_files(named[0])
+        if self.options.templates is not None:
+            yield from included(self.options.templates)
+
+    def _named(self) -> Iterator[Path]:
+        weights = self.learning.get("weights")
+        named = (split(self.source)[0], self.options.inputs, self.options.templates, self.data, weights)
+        yield from (Path(name) for name in named if isinstance(name, str | Path))
+
+    @contextmanager
+    def unpacked(self) -> Iterator[Question]:
+        """Give the question with files that can be read here, until the ``with`` block ends."""
+        if not self.files:
+            yield self
+            return
+        with tempfile.TemporaryDirectory(prefix="tabla-explore-") as name:
+            places = {path: _place(Path(path), tuple(self._named()), Path(name)) for path in self.files}
+            for path, content in self.files.items():
+                places[path].parent.mkdir(parents=True, exist_ok=True)
+                places[path].write_bytes(content)
+
+            def here(path: Any) -> Any:
+                return str(places[str(Path(path))]) if isinstance(path, str | Path) else path
+
+            file = split(self.source)[0]
+            options = replace(self.options, inputs=here(self.options.inputs), templates=here(self.options.templates))
+            learning = {**self.learning, "weights": here(self.learning.get("weights"))}
+            source = here(file) + self.source[len(str(file)) :]
+            yield replace(self, source=source, options=options, data=here(self.data), learning=learning, files={})
+
+    def built(self, task: Task) -> Stages:
+        """Return the build of a task."""
+        return Stages.of(self.source, replace(self.at(task.point), effort=task.effort, pes=task.point.pes))
+
+    def at(self, point: Point) -> Options:
+        """Return the options of a point, without the number of its PEs."""
+        guard = None if point.guard < 0 else point.guard
+        return replace(self.options, format=point.format, model_guard=guard, minibatch=point.minibatch)
+
+
+def _place(path: Path, named: Sequence[Path], folder: Path) -> Path:
+    """Return where a file is unpacked: files of one folder stay together, because some name others beside them."""
+    homes = list(dict.fromkeys(each.parent for each in named))
+    number = next((n for n, home in enumerate(homes) if path.is_relative_to(home)), len(homes))
+    return folder / str(number) / (path.relative_to(homes[number]) if number < len(homes) else path.name)
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        raise TablaError(f"cannot read '{path}'", hint="check the path") from None
+
+
+def answer(question: Question, task: Task) -> Record:
+    """Return the figures of a task. A point that the tool refuses has its reason and its cure instead."""
+    with question.unpacked() as here:
+        try:
+            match task.kind:
+                case "learn":
+                    return _learnt(here, task)
+                case "synth":
+                    return _synthesised(here, task)
+                case _:
+                    return _built(here, task)
+        except TablaError as fault:
+            return {"refused": fault.message, "cure": fault.hint or ""}
+
+
+def _built(question: Question, task: Task) -> Record:
+    made = question.built(task)
+    schedule = made.schedule
+    return {
+        "cycles": made.report().cycles,
+        "latency": schedule.latency,
+        "roots": schedule.template.roots,
+        "sequencers": schedule.template.sequencers,
+        **estimate(made.image).as_json(),
+    }
+
+
+def _learnt(question: Question, task: Task) -> Record:
+    assert question.data is not None
+    name, score, found = learnt(question.source, question.at(task.point), question.data, **question.learning)
+    metric = score.metric if math.isfinite(score.metric) else None
+    return {"metric": metric, "metric_name": name, "overflows": found.overflows}
+
+
+def _synthesised(question: Question, task: Task) -> Record:
+    from tabla.build.synth.nextpnr import best, place_and_route
+    from tabla.build.synth.yosys import synthesise_flat
+
+    made, family = question.built(task), target(FAMILY)
+    name, _, grade = task.part.partition(":")
+    netlist = synthesise_flat(made.verilog, made.module, family)
+    runs = [place_and_route(netlist, family.device(name), int(grade), seed=n + 1) for n in range(question.seeds)]
+    clock = best(runs).clock
+    return {"resources": dict(netlist.taken), "megahertz": round(clock.claimed, 1) if clock else None}

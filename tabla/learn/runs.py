@@ -1,0 +1,339 @@
+"""Evaluating, simulating and training a build: arrays of real numbers in, arrays and figures out.
+
+Every function takes the :class:`~tabla.build.stages.Stages` of a build. Arrays of samples have one leading axis of
+samples; arrays of models have none. `Reals` are float64 numbers, `Words` are the signed integers of the number format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tabla.base.arrays import Arrays, Reals, refuse_strangers
+from tabla.base.source import Label, TablaError
+from tabla.build.arrays import (
+    Samples,
+    initial_models,
+    model_reals,
+    sample_words,
+    samples_of,
+    shapes_of,
+    steps_of,
+    take_models,
+    without_steps,
+    words_of,
+)
+from tabla.build.parameters import checked_truth, checked_whole, optional_whole
+from tabla.build.rate import built_rate, with_mantissa, without_rate
+from tabla.build.stages import Stages
+from tabla.graph.compiled.plans import Evaluators
+from tabla.graph.evaluate import Counts, Run
+from tabla.graph.words import to_real
+from tabla.host.engines.session import check_installed, checked_engine, session
+from tabla.learn.data.preparation import Preparation, separated
+from tabla.learn.data.reading import Data, Given, given_models, reals, request_of
+from tabla.learn.events import Events, events
+from tabla.learn.fleet.plan import fixed_plan
+from tabla.learn.fleet.share import share_of
+from tabla.learn.record import as_predicted, comparison
+from tabla.sim.machine import Counters
+
+Words = NDArray[np.int64]
+
+
+def inputs_of(
+    build: Stages, inputs: Given, first: int | None, seed: int | None, weights: Data | None
+) -> tuple[Samples, dict[str, Reals]]:
+    """Split one set of arrays into the samples and the initial models.
+
+    Models come from `inputs` or from `weights`; one that both have is a `TablaError`. With a `seed`, a model that is
+    missing from both gets random values. Without one it is a `TablaError`. A program that brings the values of its
+    models needs neither. A learning rate that is missing is the one
+    that the program was compiled with; in what is returned its mantissa stands for it.
+    """
+    first, seed = optional_whole("samples", first), optional_whole("seed", seed)
+    shapes = shapes_of(build.lowered, "model")
+    given, stored = given_models(weights, build.reading.merge, shapes)
+    request = request_of(shapes_of(build.sample, "input"), shapes_of(build.sample, "label"))
+    arrays, _, origin = request.read(inputs, "inputs", stored)
+    if weights is None:  # the models may be among the inputs, and what is beside them
+        arrays, stored = separated(arrays)
+    if twice := sorted(given.keys() & arrays.keys()):
+        hint = "leave it out of one of them"
+        raise TablaError(f"the inputs and the weights both hold the model '{twice[0]}'", hint=hint)
+    own, brought = separated(build.reading.models)
+    arrays = stored.before(brought).apply(arrays, request.shapes, origin.place) | given
+    refuse_strangers(arrays, shapes_of(build.sample, "input", "label", "model"), "the input")
+    drawn = {} if seed is None else initial_models(shapes, seed)
+    found = replace(samples_of(build, arrays, first), origin=origin)
+    cure = "add it, take it from --weights, or draw it with --seed 0"
+    models = take_models({**drawn, **built_rate(build.lowered), **own, **arrays}, shapes, "the input", cure=cure)
+    return whole_minibatches(build, found), with_mantissa(build.lowered, build.format, models)
+
+
+def words_of_inputs(build: Stages, seed: int) -> tuple[dict[str, Words], dict[str, Words]]:
+    """Return the words of models and of steps that the option ``inputs`` of a build gives; `seed` draws other
+    models.
+    """
+    assert build.options.inputs is not None
+    given, models = inputs_of(build, build.options.inputs, None, seed, None)
+    return words_of(build, models), steps_of(build, words_of(build, given.arrays))
+
+
+def whole_minibatches(build: Stages, data: Samples) -> Samples:
+    """Return the samples unchanged. Raises `TablaError` if their number is not a multiple of the minibatch size."""
+    size = build.lowered.samples
+    if data.count % size:
+        whole = data.count - data.count % size
+        raise TablaError(
+            f"{data.count} samples do not fill minibatches of {size}",
+            hint=f"use --samples {whole}, or more data" if whole else f"give {size} samples or a multiple of that",
+        )
+    return data
+
+
+def _returned(build: Stages, models: Arrays, results: Arrays, *, stacked: bool) -> dict[str, Reals]:
+    """Select the arrays that a run returns, by name.
+
+    A program that learns returns its models after the last step and the results of the last step. A program without
+    updates returns the results of every sample, if its data was `stacked` (had an axis of samples). The tensors that a
+    kernel keeps on chip are models of the graph, but they are not returned.
+    """
+    every = stacked and not build.lowered.updates
+    shown = without_rate(build.lowered, models) if build.reading.trainable else {}
+    found = {name: array if every else array[-1] for name, array in results.items()}
+    return {**shown, **{name: _labelled(build, name, array) for name, array in found.items()}}
+
+
+def _labelled(build: Stages, name: str, array: Reals) -> Reals:
+    """Return what the host makes of a result: the labels of positions, which may be texts, or the result itself."""
+    labels = build.reading.labels.get(name)
+    if labels is None:
+        return array
+    places = np.asarray(array).astype(np.int64)
+    outside = places[(places < 0) | (places >= len(labels))]
+    if outside.size:
+        raise TablaError(
+            f"'{name}' has the position {outside[0]}, and the model has {len(labels)} labels for it",
+            hint="give the model a label for each class, and export it anew",
+        )
+    return np.asarray(labels[places])
+
+
+def evaluate(
+    build: Stages,
+    inputs: Given,
+    *,
+    float64: bool = False,
+    samples: int | None = None,
+    seed: int | None = None,
+    weights: Data | None = None,
+    devices: int | None = None,
+) -> dict[str, Reals]:
+    """Compute what the program means: the arrays of :func:`evaluation`, by name."""
+    found = evaluation(build, inputs, float64=float64, samples=samples, seed=seed, weights=weights, devices=devices)
+    return dict(found.arrays)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Evaluation:
+    """The outcome of an evaluation: the returned models and results, and the events; float64 has no events."""
+
+    arrays: Mapping[str, Reals] = field(repr=False)
+    events: Events | None
+
+    def text(self) -> str:
+        """Return what ``tabla eval`` prints; nothing for float64."""
+        return "" if self.events is None else "\n".join(self.events.lines())
+
+
+def evaluation(
+    build: Stages,
+    inputs: Given,
+    *,
+    float64: bool = False,
+    samples: int | None = None,
+    seed: int | None = None,
+    weights: Data | None = None,
+    devices: int | None = None,
+) -> Evaluation:
+    """Compute what the program means, without any hardware: in words of the number format, or in float64.
+
+    `inputs` holds inputs, labels and initial models by name. `samples` limits the run to the first samples. Models that
+    `inputs` lacks come from `weights`, or `seed` draws them. With several `devices`, each takes its share of every step
+    (:mod:`tabla.learn.fleet`); float64 does not round, so there they change nothing. The result holds real arrays by
+    name, see `_returned`. Data that does not fit the program is a `TablaError`.
+    """
+    checked_truth("float64", float64)
+    number = checked_whole("devices", 1 if devices is None else devices)
+    share = build if number == 1 else share_of(build, number)
+    if float64 and build.reading.evaluate_float is not None:
+        calls = optional_whole("samples", samples)
+        arrays, _, _ = request_of({}, {}).read(inputs, "inputs", Preparation())
+        arrays |= {} if weights is None else reals(weights, "weights")
+        return Evaluation(arrays=build.reading.evaluate_float(arrays, calls), events=None)
+    data, models = inputs_of(build, inputs, samples, seed, weights)
+    graph, count = build.lowered, data.count // build.lowered.samples
+    keep = [tensor for _, tensor in graph.results]
+    found, evaluators = None, Evaluators.of(graph, build.format, count)
+    if float64:
+        real = evaluators.real(graph)
+        real.load(models)
+        ran = real.run(steps_of(build, data.arrays), keep, count)
+        after, kept = dict(ran.models), dict(ran.kept)
+    else:
+        fixed = fixed_plan(evaluators, share.lowered, build.format, None if number == 1 else number)
+        fixed.load(words_of(build, models))
+        words = fixed.run(steps_of(build, sample_words(build, data)), keep, count)
+        _integers_in_range(build, words.counts)
+        found = events(graph, words.counts)
+        after = model_reals(build, words.models)
+        formats = {tensor: build.format_of(shown) for shown, tensor in graph.results}
+        kept = {name: to_real(array, formats[name]) for name, array in words.kept.items()}
+    results = without_steps(build, {shown: kept[tensor] for shown, tensor in graph.results})
+    return Evaluation(arrays=_returned(build, after, results, stacked=data.stacked), events=found)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Simulation:
+    """The outcome of a run on the simulated accelerator.
+
+    `arrays` holds the returned models and results by name. `cycles_predicted` and `cycles_simulated` are the cycles
+    per sample in the steady state, from the schedule and counted on the engine. The latencies are those of the first
+    sample, in cycles. `updates_predicted` says whether models were written in exactly the cycles of the schedule.
+    """
+
+    engine: str
+    samples: int
+    arrays: Mapping[str, Reals] = field(repr=False)
+    cycles_predicted: int | float
+    cycles_simulated: int | float
+    latency_predicted: int
+    latency_simulated: int
+    counters: Counters
+    updates_predicted: bool = True
+
+    @property
+    def as_predicted(self) -> bool:
+        """Whether the cycles that were counted, and those of all model writes, are those of the schedule."""
+        return self.updates_predicted and as_predicted(
+            (self.cycles_predicted, self.cycles_simulated), (self.latency_predicted, self.latency_simulated)
+        )
+
+    def text(self) -> str:
+        """Return what ``tabla sim`` prints."""
+        counters = self.counters
+        return "\n".join(
+            [
+                f"{self.samples} samples on engine {self.engine}; every word as in the fixed-point evaluation",
+                comparison("cycles per sample", self.cycles_predicted, self.cycles_simulated),
+                comparison("latency", self.latency_predicted, self.latency_simulated),
+                *([] if self.updates_predicted else [f"{'model writes':<24}the cycles ARE NOT those of the schedule"]),
+                f"{'overflows':<24}{counters.lane_overflows + counters.root_overflows}",
+                f"{'domain errors':<24}{counters.domain_errors}",
+            ]
+        )
+
+
+def simulate(
+    build: Stages,
+    inputs: Given,
+    *,
+    engine: str = "model",
+    samples: int | None = None,
+    seed: int | None = None,
+    weights: Data | None = None,
+) -> Simulation:
+    """Run the program on an engine: a simulation of the accelerator, or a board.
+
+    The arguments are those of `evaluate`, with the name of the `engine`. Every word is compared with the fixed-point
+    evaluation; a difference is an AssertionError, because it is a fault of this tool and not of the user.
+    """
+    engine = checked_engine(engine)
+    check_installed(engine)
+    data, models = inputs_of(build, inputs, samples, seed, weights)
+    model_words, steps = words_of(build, models), steps_of(build, sample_words(build, data))
+    count = data.count // build.lowered.samples
+    # The evaluation comes first, because it reports bad data: a machine would stop at a position outside its tensor.
+    expected = expected_run(build, model_words, steps, count)
+    with session(build.schedule, build.image, engine, build.module, build.overlay) as machine:
+        machine.load(model_words)
+        results = machine.run(steps, count)
+        after = {**model_words, **machine.models()}
+        hold_agreement(build, expected, after, results)
+        real = model_reals(build, after)
+        unstepped = without_steps(build, results)
+        shown = {name: to_real(unstepped[name], build.format_of(name)) for name, _ in build.sample.results}
+        return Simulation(
+            engine=engine,
+            samples=data.count,
+            arrays=_returned(build, real, shown, stacked=data.stacked),
+            cycles_predicted=build.schedule.per_sample(build.schedule.cycles),
+            cycles_simulated=build.schedule.per_sample(machine.cycles),
+            latency_predicted=build.schedule.latency,
+            latency_simulated=machine.latency,
+            counters=machine.counters,
+            updates_predicted=machine.updates_predicted,
+        )
+
+
+def call(build: Stages, arrays: Sequence[ArrayLike], named: Mapping[str, ArrayLike]) -> Any:
+    """Run the program on the cycle model, as a Python function call does.
+
+    Arrays come by position, in the order of the declarations, or by name. A kernel returns its result, or a tuple of
+    its results. A program that learns returns a dictionary of its models after the step and its results.
+    """
+    names = list(shapes_of(build.sample, "input", "label", "model"))
+    given = dict(zip(names, arrays, strict=False))
+    if len(arrays) > len(names):
+        raise TablaError(
+            f"'{build.name}' takes {len(names)} arrays, but {len(arrays)} are given", hint=", ".join(names)
+        )
+    for name in named:
+        if name in given:
+            raise TablaError(f"'{name}' is given twice", hint="give it either by position or by name")
+    found = simulate(build, {**given, **named}).arrays
+    if build.reading.trainable:
+        return dict(found)
+    results = tuple(found.values())
+    return results[0] if len(results) == 1 else results
+
+
+def _integers_in_range(build: Stages, counts: Counts) -> None:
+    """Raise `TablaError` at the statement in which an integer left the range of the number format.
+
+    A real number that leaves the range saturates and is counted. A saturated integer would be wrong, so it is refused.
+    """
+    for statement, overflows in zip(build.lowered.statements, counts.overflows_by_statement, strict=True):
+        tensor = build.lowered.tensors[statement.target]
+        name = (tensor.origin or tensor.name).partition(".")[0]
+        if overflows and name in build.integers:
+            width = build.format.width
+            labels = (Label(statement.span, "computed here"),) if statement.span else ()
+            raise TablaError(
+                f"the integers of '{name}' leave the range of {width} bits, {build.format.lowest:,} to"
+                f" {build.format.highest:,} (overflows: {overflows:,})",
+                *labels,
+                hint="use a wider --format, or inputs that keep them smaller",
+            )
+
+
+def expected_run(build: Stages, models: Mapping[str, Words], samples: Mapping[str, Words], count: int) -> Run:
+    """Return the fixed-point evaluation of a run. Raises `TablaError` for data that the program cannot take."""
+    plan = Evaluators.of(build.lowered, build.format, count).fixed(build.lowered, build.format)
+    plan.load(models)
+    expected = plan.run(samples, [tensor for _, tensor in build.lowered.results], count)
+    _integers_in_range(build, expected.counts)
+    return expected
+
+
+def hold_agreement(build: Stages, expected: Run, after: Mapping[str, Words], results: Mapping[str, Words]) -> None:
+    """Compare every word of the machine with the fixed-point evaluation; a difference is an AssertionError."""
+    for name, array in expected.models.items():
+        assert np.array_equal(after[name], array), f"model {name} differs from the fixed-point evaluation"
+    for shown, tensor in build.lowered.results:
+        assert np.array_equal(results[shown], expected.kept[tensor]), f"result {shown} differs from the evaluation"

@@ -1,0 +1,287 @@
+"""Scoring trained models on data, without learning: the inference part of a program, on an engine and in float64."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tabla.base.source import TablaError
+from tabla.build.arrays import held, sample_words, samples_of, shapes_of, take_models, words_of
+from tabla.build.parameters import optional_whole
+from tabla.build.rate import built_rate, without_rate
+from tabla.build.stages import Stages
+from tabla.graph.compiled.plans import Evaluators
+from tabla.graph.format import Format
+from tabla.graph.graph import Graph, Tensor
+from tabla.graph.rate import RATE
+from tabla.graph.words import to_real
+from tabla.host.engines.session import check_installed, checked_engine, session
+from tabla.learn.data.classes import confusion_lines
+from tabla.learn.data.preparation import Preparation, class_name, separated
+from tabla.learn.data.reading import Data, Given, given_models, prepared, request_of
+from tabla.learn.events import Events, events
+from tabla.learn.measure import Measure, Score, without_updates
+from tabla.learn.metrics import Metric
+from tabla.learn.prediction import Prediction
+from tabla.learn.record import CONFUSION, SHOWN_CLASSES, as_predicted, comparison, saturated_line, score_numbers
+from tabla.learn.train import chosen_prediction
+
+SCHEMA = "tabla-test-1"
+ENGINE, CHECKED = "model", 32
+"""Without a choice of the user, so many of the first samples run on this engine beside the evaluation."""
+
+Words = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Tested:
+    """The scores of some models on data that they do not learn from.
+
+    `accelerator` and `float64` are the scores of the same models in the number format and in float64. `engine` ran the
+    first `simulated` of the `samples`, and every word was as in the evaluation. `cycles_predicted` and
+    `cycles_simulated` are those of the inference part, per sample in the steady state; the latencies are in cycles.
+    `saturated` counts the numbers of the data that the format does not hold, and for which its nearest word stands.
+    """
+
+    name: str
+    engine: str
+    format: str
+    pes: int
+    samples: int
+    simulated: int
+    prediction: Prediction
+    loss: Metric
+    metric: Metric
+    accelerator: Score
+    float64: Score
+    cycles_predicted: int | float
+    cycles_simulated: int | float
+    latency_predicted: int
+    latency_simulated: int
+    events: Events = field(repr=False)
+    saturated: int = 0
+
+    @property
+    def as_predicted(self) -> bool:
+        """Whether the cycles that were counted are those of the schedule."""
+        return as_predicted(
+            (self.cycles_predicted, self.cycles_simulated), (self.latency_predicted, self.latency_simulated)
+        )
+
+    def text(self) -> str:
+        """Return what ``tabla test`` prints."""
+        every = self.simulated == self.samples
+        where = f"engine {self.engine}" if every else f"the first {self.simulated} on engine {self.engine}"
+        lines = [f"{self.name}: {self.samples} samples, none learnt from, {self.pes} PEs, {self.format}, {where}", ""]
+        lines.append(f"{'':<24}{'accelerator':>14}{'float64':>14}")
+        kinds = [(self.loss, "loss")] if self.loss is self.metric else [(self.loss, "loss"), (self.metric, "metric")]
+        for metric, kind in kinds:
+            values = [metric.show(getattr(score, kind)) for score in (self.accelerator, self.float64)]
+            lines.append(f"{metric.name:<24}{values[0]:>14}{values[1]:>14}")
+        classes, table = self.metric.classes, self.accelerator.confusion
+        if classes and table and classes.count <= SHOWN_CLASSES:
+            lines += ["", CONFUSION.format(part="the samples"), *confusion_lines(table, classes.names())]
+        lines += ["", comparison("cycles per sample", self.cycles_predicted, self.cycles_simulated)]
+        lines.append(comparison("latency", self.latency_predicted, self.latency_simulated))
+        lines += [saturated_line(self.saturated, self.format)] if self.saturated else []
+        return "\n".join([*lines, *self.events.lines()])
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what ``tabla test --json`` writes."""
+        return {
+            "schema": SCHEMA,
+            "name": self.name,
+            "engine": self.engine,
+            "format": self.format,
+            "pes": self.pes,
+            "samples": self.samples,
+            "simulated": self.simulated,
+            "predict": self.prediction.name,
+            "label": self.prediction.label,
+            "loss": self.loss.name,
+            "metric": self.metric.name,
+            "accelerator": _entry(self.accelerator),
+            "float64": _entry(self.float64),
+            "classes": list(self.metric.classes.names()) if self.metric.classes else None,
+            "cycles": {"predicted": self.cycles_predicted, "simulated": self.cycles_simulated},
+            "latency": {"predicted": self.latency_predicted, "simulated": self.latency_simulated},
+            **({"saturated": self.saturated} if self.saturated else {}),
+            "overflows": self.events.overflows,
+            "domain_errors": self.events.domain_errors,
+        }
+
+
+def _entry(score: Score) -> dict[str, Any]:
+    """Return a score for JSON, with its confusion matrix: rows are labels, columns predictions."""
+    return {**score_numbers(score), "confusion": score.confusion}
+
+
+def labelled(build: Stages, predict: str | None) -> Stages:
+    """Return a program that infers and has no label as one that has: its prediction alone, and a label beside it.
+
+    The prediction is the value that `predict` names, or else the first result of real numbers. The label is an input of
+    its shape that nothing reads.
+    """
+    reading = build.reading
+
+    def lowered(number_format: Format, results: Sequence[str]) -> Graph:
+        graph = reading.lower(number_format, results)
+        found = ((name, tensor) for name, tensor in graph.results if predict in (None, name))
+        real = [(name, tensor) for name, tensor in found if name in reading.scores]
+        if not real:
+            raise TablaError(
+                f"'{build.name}' has no result of real numbers that a label could be compared with",
+                hint="export it with its scores or probabilities as a result, or name a value with --predict",
+            )
+        name, tensor = real[0]
+        part = without_updates(graph, tensor)
+        label = Tensor(name=reading.scored_by, shape=graph.tensors[tensor].shape, role="label")
+        return replace(part, tensors={**part.tensors, label.name: label}, results=((name, tensor),))
+
+    return Stages(
+        name=build.name,
+        options=build.options,
+        reading=replace(reading, lower=lowered, trainable=True),
+        template=build.template,
+        format=build.format,
+        format_choice=build.format_choice,
+    )
+
+
+def inference_part(build: Stages, predict: str | None) -> tuple[Stages, Prediction]:
+    """Return the part of a program that computes its prediction, as stages of its own, without any update.
+
+    `predict` names the prediction; by default it is the value that the program text compares with a label. The result
+    of the part has the name of the prediction. Its models have no guard bits: it reads nothing of them but words, and
+    the word nearest to the value of a wide model is the word that the accelerator reads (decision 2).
+    """
+    graph, prediction = chosen_prediction(build, predict)
+    part = replace(without_updates(graph, prediction.tensor), results=((prediction.name, prediction.tensor),))
+    kept = {name: tensor for name, tensor in part.tensors.items() if graph.rate is None or name != RATE}
+    part = replace(part, tensors={name: replace(tensor, guard=0) for name, tensor in kept.items()}, rate=None)
+    return (
+        Stages(
+            name=build.name,
+            options=replace(build.options, minibatch=1, results=(), model_guard=0, runtime_rate=False),
+            reading=replace(build.reading, lower=lambda number_format, results: part),
+            template=build.template,
+            format=build.format,
+        ),
+        prediction,
+    )
+
+
+def test(
+    build: Stages,
+    data: Given,
+    *,
+    weights: Data | None = None,
+    predict: str | None = None,
+    metric: str | None = None,
+    engine: str | None = None,
+    samples: int | None = None,
+    columns: Mapping[str, str | Sequence[str]] | None = None,
+    classes: str | Sequence[str] = (),
+) -> Tested:
+    """Score the models `weights` on `data`, without one update.
+
+    Both are arrays by name, or the path of a file with them. A program that brings its models needs no `weights`; one
+    that has no label is scored by that of the data (:func:`labelled`). A program that learns is run as its inference
+    part. With an `engine`, all samples run there. Without one the evaluation computes every sample, and the cycle model
+    the first ones. Every word of the engine is compared with the evaluation; a difference is an AssertionError.
+    `samples` limits the run to the first samples. `metric` is one of `training.metrics.NAMES`. Data is standardised,
+    and its classes get numbers, as when the models were learnt; `columns` and `classes` are those of
+    :func:`tabla.learn.train.train`.
+    """
+    file = build.reading.text.original.name
+    if build.reading.scored_by:
+        build = labelled(build, predict)
+    elif not build.reading.trainable:
+        raise TablaError(f"'{file}' is a kernel, so it has no models to score", hint="run it with tabla sim")
+    if weights is None and not build.reading.models:
+        raise TablaError(f"'{file}' brings no models to score", hint="give them with --weights")
+    samples = optional_whole("samples", samples)
+    if engine is not None:
+        engine = checked_engine(engine)
+        check_installed(engine)
+    shapes = shapes_of(build.sample, "model")
+    given, stored = given_models(weights, build.reading.merge, shapes)
+    own, brought = separated(build.reading.models)
+    models = take_models({**built_rate(build.sample), **own, **given}, shapes, "the weights")
+    models = without_rate(build.sample, models)  # nothing learns here
+    part, prediction = inference_part(build, predict)
+    ready = prepared(
+        request_of(
+            shapes_of(build.sample, "input"), shapes_of(build.sample, "label"), columns=columns, classes=classes
+        ),
+        data,
+        None,
+        stored=stored.before(brought).before(_own_classes(build)),
+        split=None,
+        first=samples,
+        shuffle=None,
+        stack=lambda arrays, first: samples_of(part, arrays, first),
+    )
+    ready.preparation.check_prediction(prediction)
+    found = ready.parts.training
+    if prediction.label not in ready.names:
+        raise TablaError(
+            f"the data has no label '{prediction.label}' to measure against",
+            hint="add it to the data, or compute the predictions alone with tabla eval",
+        )
+    words, model_words = sample_words(part, found), words_of(part, models)
+    evaluators = Evaluators.of(part.lowered, build.format, found.count)
+    measure = Measure.of(
+        part.sample,
+        prediction,
+        build.format,
+        metric=metric,
+        samples=found.arrays,
+        words=words,
+        evaluators=evaluators,
+    )
+    plan = evaluators.fixed(part.lowered, build.format)
+    plan.load(model_words)
+    expected = plan.run(words, [prediction.tensor], found.count)
+    predicted = expected.kept[prediction.tensor]
+    simulated = found.count if engine else min(found.count, CHECKED)
+    with session(part.schedule, part.image, engine or ENGINE, part.module, part.overlay) as machine:
+        machine.load(model_words)
+        results = machine.run({name: array[:simulated] for name, array in words.items()}, simulated)
+        assert np.array_equal(results[prediction.name], predicted[:simulated]), "the engine differs from the evaluation"
+        return Tested(
+            name=build.name,
+            engine=engine or ENGINE,
+            format=str(build.format),
+            pes=build.template.pes,
+            samples=found.count,
+            simulated=simulated,
+            prediction=prediction,
+            loss=measure.loss,
+            metric=measure.metric.with_names(ready.preparation.classes.get(prediction.label)),
+            accelerator=measure.score(to_real(predicted, build.format), words=True),
+            float64=measure.of_reals(models),
+            cycles_predicted=part.schedule.per_sample(part.schedule.cycles),
+            cycles_simulated=part.schedule.per_sample(machine.cycles),
+            latency_predicted=part.schedule.latency,
+            latency_simulated=machine.latency,
+            events=events(part.lowered, expected.counts),
+            saturated=held(part, found.arrays)[1],
+        )
+
+
+def _own_classes(build: Stages) -> Preparation:
+    """Return the classes that a model brings with one of its results, for a label that has room for just these.
+
+    A label of the data that is none of them is then an error, and a class that no sample has keeps its place.
+    """
+    label = build.reading.scored_by
+    shape = shapes_of(build.sample, "label").get(label)
+    named = {tuple(class_name(each) for each in labels.reshape(-1)) for labels in build.reading.labels.values()}
+    if len(named) == 1 and shape == (len(names := named.pop()),):
+        return Preparation(classes={label: names}, finished=frozenset({label}))
+    return Preparation()

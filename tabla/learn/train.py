@@ -1,0 +1,442 @@
+"""Training a build: on an engine or in the evaluation, with float64 beside it, scored on every part of the data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tabla.base.arrays import Reals
+from tabla.base.source import TablaError
+from tabla.build.arrays import (
+    held,
+    initial_models,
+    model_reals,
+    sample_words,
+    samples_of,
+    shapes_of,
+    steps_of,
+    take_models,
+    words_of,
+)
+from tabla.build.parameters import check_function, checked_whole, optional_whole
+from tabla.build.rate import built_rate, with_mantissa, without_rate
+from tabla.build.stages import Stages
+from tabla.graph.compiled.plans import Evaluators
+from tabla.graph.graph import Graph
+from tabla.host.engines.session import EVALUATION, Session, check_installed, checked_engine, checking_engine, session
+from tabla.learn.data.parts import Parts
+from tabla.learn.data.preparation import separated
+from tabla.learn.data.reading import Data, Given, Prepared, given_models, prepared, request_of
+from tabla.learn.data.split import Shares, check_held_out, split_of
+from tabla.learn.evaluated import CHECKED, Evaluated
+from tabla.learn.events import events
+from tabla.learn.fleet.costs import step_cost
+from tabla.learn.fleet.devices import Devices, devices_of, fleet_session
+from tabla.learn.fleet.plan import FleetSession, fixed_plan, numpy_plan
+from tabla.learn.fleet.share import share_of
+from tabla.learn.prediction import Prediction, default_prediction, named_prediction
+from tabla.learn.record import Checked, Training
+from tabla.learn.runs import expected_run, hold_agreement
+from tabla.learn.session import Outcome, Report, learn
+
+Words = NDArray[np.int64]
+
+
+def _silent(_: object) -> None:
+    """The default report of `train`: it ignores the progress."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Start:
+    """What training starts from: the prepared samples, the initial models, and the whole steps of the training part."""
+
+    ready: Prepared
+    models: Mapping[str, Reals]
+    steps: int
+
+
+def learning_start(
+    build: Stages,
+    data: Given,
+    *,
+    weights: Data | None = None,
+    seed: int = 0,
+    samples: int | None = None,
+    test: Given | None = None,
+    split: Shares | None = None,
+    split_seed: int | None = None,
+    shuffle: int | None = None,
+    columns: Mapping[str, str | Sequence[str]] | None = None,
+    classes: str | Sequence[str] = (),
+    standardise: bool = False,
+    standardise_labels: bool = False,
+    needs_test: bool = True,
+) -> Start:
+    """Return what training starts from. The parameters are those of :func:`train`.
+
+    Without `needs_test`, the split may take a validation part alone.
+
+    Data that does not fit the program, too few samples for a step, and a program without gradients and `weights` are a
+    `TablaError`.
+    """
+    shapes = shapes_of(build.lowered, "model")
+    given, stored = given_models(weights, build.reading.merge, shapes)
+    own, brought = separated(build.reading.models)
+    ready = prepared(
+        request_of(
+            shapes_of(build.sample, "input"),
+            shapes_of(build.sample, "label"),
+            columns=columns,
+            classes=classes,
+            standardise=standardise,
+            standardise_labels=standardise_labels,
+        ),
+        data,
+        test,
+        stored=stored.before(brought),
+        split=split_of(split, optional_whole("split_seed", split_seed)),
+        first=optional_whole("samples", samples),
+        shuffle=optional_whole("shuffle", shuffle),
+        stack=lambda arrays, first: samples_of(build, arrays, first),
+        needs_test=needs_test,
+    )
+    steps = ready.parts.training.count // build.lowered.samples
+    if not steps:
+        raise TablaError(
+            f"{ready.parts.training.count} samples do not fill a minibatch of {build.lowered.samples}",
+            hint="use a smaller --minibatch, or more data",
+        )
+    if weights is not None or own:
+        models = take_models({**built_rate(build.lowered), **own, **given}, shapes, "the weights")
+    elif shapes and not build.lowered.updates:
+        raise TablaError(
+            f"'{build.name}.t' has no gradient, so it learns nothing", hint="give its models with --weights"
+        )
+    else:
+        models = {**initial_models(shapes, checked_whole("seed", seed)), **built_rate(build.lowered)}
+    return Start(ready=ready, models=with_mantissa(build.lowered, build.format, models), steps=steps)
+
+
+def train(
+    build: Stages,
+    data: Given,
+    *,
+    epochs: int,
+    predict: str | None = None,
+    metric: str | None = None,
+    weights: Data | None = None,
+    seed: int = 0,
+    engine: str | None = None,
+    samples: int | None = None,
+    test: Given | None = None,
+    split: Shares | None = None,
+    split_seed: int | None = None,
+    shuffle: int | None = None,
+    patience: int | None = None,
+    columns: Mapping[str, str | Sequence[str]] | None = None,
+    classes: str | Sequence[str] = (),
+    standardise: bool = False,
+    standardise_labels: bool = False,
+    devices: int | Sequence[str] | None = None,
+    scheduler: str | None = None,
+    report: Report | Callable[[object], None] | None = None,
+    remark: Callable[[str], None] | None = None,
+) -> Training:
+    """Learn from `data` on an engine, and in float64 for comparison.
+
+    The engine `EVALUATION`, the default, learns in the fixed-point evaluation. The first 16 steps of the first epoch
+    and the last 16 of the last epoch are repeated on the simulated accelerator, which must give the same words. Every
+    other engine takes all steps, and its models are compared with the evaluation after each epoch.
+
+    `data` holds inputs and labels by name, or is the path of a file with them. The accelerator and float64 take the
+    same steps, `epochs` times over all samples. Samples that do not fill the last minibatch are measured but not
+    learnt from. `predict` names the value to compare with the label; by default it is the value that the program text
+    compares with a label. `metric` is one of `training.metrics.NAMES`. The models start from `weights`, or else from
+    `seed`. A program without gradients cannot learn: it needs `weights`, and works through the data once. `epochs` and
+    `samples` are 1 or more, and `seed` is 0 or more. `remark` takes a line that says why numpy evaluates where machine
+    code would be faster.
+
+    The samples that are learnt from are the training part. `test` is more data, or `split` takes a share of the samples
+    as test part, and a second one as validation part (:class:`tabla.learn.data.split.Split`); `split_seed` chooses
+    which. Held-out samples are scored after every epoch and never learnt from. With a `patience`, training stops after
+    that many epochs without a smaller validation loss, and keeps the best models. Nothing is chosen by the test part.
+
+    `columns` says which columns of a table each name of the program takes, and `classes` which labels are names of
+    classes. With `standardise` the inputs, and with `standardise_labels` the labels, get a mean of 0 and a standard
+    deviation of 1 in the training part. All this is kept beside the models
+    (:class:`tabla.learn.data.preparation.Preparation`); with `weights` that bring it, it is not fitted anew. `shuffle`
+    is the seed of a new order of the training part.
+
+    `devices` learn together, each from its share of every step (:mod:`tabla.learn.fleet`): a number of simulated ones,
+    or the names of boards. The workers of the Dask scheduler at the address `scheduler` may play them. Devices that are
+    not in this process take all steps.
+    """
+    if not build.reading.trainable:
+        file = build.reading.text.original.name
+        if build.reading.models:
+            raise TablaError(f"'{file}' does not learn as it is", hint="say what learns: --train NAME,NAME --loss mse")
+        raise TablaError(f"'{file}' is a kernel, so it learns nothing", hint="run it with tabla sim or tabla eval")
+    epochs, seed = checked_whole("epochs", epochs), checked_whole("seed", seed)
+    samples, patience = optional_whole("samples", samples), optional_whole("patience", patience)
+    check_function("report", report)
+    check_function("remark", remark)
+    fleet = devices_of(devices, scheduler, engine)
+    remote = fleet is not None and fleet.remote
+    engine = ("model" if remote else EVALUATION) if engine is None else checked_engine(engine, trains=not remote)
+    if not remote:
+        check_installed(engine)
+    share = build if fleet is None else share_of(build, fleet.count)
+    start = learning_start(
+        build,
+        data,
+        weights=weights,
+        seed=seed,
+        samples=samples,
+        test=test,
+        split=split,
+        split_seed=split_seed,
+        shuffle=shuffle,
+        columns=columns,
+        classes=classes,
+        standardise=standardise,
+        standardise_labels=standardise_labels,
+    )
+    check_held_out(start.ready.parts, patience, f"{build.name}.t" if not build.lowered.updates else None)
+    task = _task(build, share, fleet, start, engine, predict=predict, metric=metric, epochs=epochs, remark=remark)
+    if build.lowered.updates:
+        outcome, checked = _learned(task, epochs, patience, report or _silent)
+    else:
+        outcome, checked = _inference(task)
+    return _record(task, outcome, checked, patience)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Task:
+    """A training that is ready to run: what it starts from, what measures it, and where it runs.
+
+    `share` is the build of each device of the `fleet`; without one it is `build`. `engine` is the one that was asked
+    for. `hardware` is the engine of the accelerator, which repeats some of the steps if `engine` is the evaluation;
+    `reason` says why it is not the simulated Verilog then. `words` are the initial models.
+    """
+
+    build: Stages
+    share: Stages
+    fleet: Devices | None
+    start: Start
+    prediction: Prediction
+    parts: Parts
+    evaluators: Evaluators
+    engine: str
+    hardware: str
+    reason: str
+    words: Mapping[str, Words]
+
+    @property
+    def evaluates(self) -> bool:
+        """Whether the evaluation learns, and not the accelerator."""
+        return self.engine == EVALUATION
+
+    def steps(self, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+        """Return arrays of the training part as steps, without the samples that fill no minibatch."""
+        samples = self.start.steps * self.build.lowered.samples
+        return steps_of(self.build, {name: array[:samples] for name, array in arrays.items()})
+
+    def machine(self) -> AbstractContextManager[Session | FleetSession]:
+        """Return the accelerator on its engine, or the fleet, which runs while the context is open."""
+        if self.fleet is not None:
+            return fleet_session(self.share, self.fleet, self.hardware)
+        return session(self.build.schedule, self.build.image, self.hardware, self.build.module, self.build.overlay)
+
+    @property
+    def devices(self) -> int | None:
+        """The number of devices; None without a fleet."""
+        return None if self.fleet is None else self.fleet.count
+
+
+def _task(
+    build: Stages,
+    share: Stages,
+    fleet: Devices | None,
+    start: Start,
+    engine: str,
+    *,
+    predict: str | None,
+    metric: str | None,
+    epochs: int,
+    remark: Callable[[str], None] | None,
+) -> _Task:
+    """Return what `train` runs. Data without the label that is to be measured, and a metric that does not fit it, are a
+    `TablaError`.
+    """
+    graph, ready = build.lowered, start.ready
+    measured, prediction = measured_graph(build, ready, predict)
+    evaluators = Evaluators.of(graph, build.format, start.steps * epochs if graph.updates else start.steps)
+    if evaluators.note and remark is not None:
+        remark(evaluators.note)
+    parts = Parts.of(
+        measured,
+        prediction,
+        build.format,
+        metric=metric,
+        parts=ready.parts,
+        words=lambda samples: sample_words(build, samples),
+        evaluators=evaluators,
+        classes=ready.preparation.classes.get(prediction.label),
+    )
+    words = words_of(build, start.models)
+    hardware, reason = checking_engine(share.schedule) if engine == EVALUATION else (engine, "")
+    return _Task(
+        build=build,
+        share=share,
+        fleet=fleet,
+        start=start,
+        prediction=prediction,
+        parts=parts,
+        evaluators=evaluators,
+        engine=engine,
+        hardware=hardware,
+        reason=reason,
+        words=words,
+    )
+
+
+def _learned(task: _Task, epochs: int, patience: int | None, report: Report) -> tuple[Outcome, int]:
+    """Learn for at most so many epochs. Return the outcome, and how many samples the accelerator has repeated."""
+    graph, number = task.build.lowered, task.build.format
+    own = task.share.lowered
+    plan = fixed_plan(task.evaluators, own, number, task.devices)
+    with ExitStack() as opened:
+
+        def machine() -> Session | FleetSession:
+            return opened.enter_context(task.machine())
+
+        learner: Evaluated | Session | FleetSession
+        if task.evaluates:
+            judge = numpy_plan(own, number, task.devices)
+            learner = Evaluated(plan=plan, judge=judge, open_accelerator=machine, count=task.start.steps)
+        else:
+            learner = machine()
+        outcome = learn(
+            graph,
+            learner,
+            plan,
+            task.parts,
+            models=task.start.models,
+            words=task.words,
+            steps=task.steps(task.parts.training.words),
+            reals=task.steps(task.start.ready.parts.training.arrays),
+            count=task.start.steps,
+            epochs=epochs,
+            report=report,
+            evaluators=task.evaluators,
+            patience=patience,
+        )
+        return outcome, learner.checked * graph.samples if isinstance(learner, Evaluated) else 0
+
+
+def _inference(task: _Task) -> tuple[Outcome, int]:
+    """Measure a program without gradients: one pass over the data. Return the outcome, and how many samples the
+    accelerator has repeated: all, or the first and last ones, whose words are compared with the evaluation.
+    """
+    measure, words = task.parts.training, task.words
+    samples = task.start.ready.parts.training.count
+    checked = min(2 * CHECKED, samples) if task.evaluates else samples
+    with task.machine() as machine:
+        # The evaluation comes first, because it reports bad data.
+        expected = expected_run(task.build, words, measure.words, len(measure.labels))
+        machine.load(words)
+        ends = np.r_[: checked - checked // 2, len(measure.labels) - checked // 2 : len(measure.labels)]
+        found = machine.run({name: array[ends] for name, array in measure.words.items()})
+        part = replace(expected, kept={name: array[ends] for name, array in expected.kept.items()})
+        hold_agreement(task.build, part, words, found)
+        outcome = Outcome(
+            machine=(measure.of_words(words),),
+            reference=(measure.of_reals(task.start.models),),
+            words=words,
+            counts=expected.counts,
+            cycles=(machine.cycles,),
+            latency=machine.latency,
+        )
+    return outcome, checked
+
+
+def _record(task: _Task, outcome: Outcome, checked: int, patience: int | None) -> Training:
+    """Return the record of a training. The accelerator has repeated so many samples as `checked` says."""
+    build, graph, measure = task.build, task.build.lowered, task.parts.training
+    ready = task.start.ready
+    held_out = ready.parts
+    # The first scores are those of the initial models.
+    epochs = len(outcome.machine) - 1
+    learned = task.start.steps * graph.samples * (epochs if graph.updates else 1)
+    cost = None if task.fleet is None else step_cost(task.share, task.fleet.count)
+    return Training(
+        name=build.name,
+        engine=f"engine {task.engine}" if task.fleet is None else task.fleet.text(task.engine),
+        format=str(build.format),
+        model_guard=graph.model_guard,
+        pes=build.template.pes,
+        samples=held_out.training.count,
+        minibatch=graph.samples,
+        epochs=epochs,
+        prediction=task.prediction,
+        loss=measure.loss,
+        metric=measure.metric,
+        machine=outcome.machine,
+        reference=outcome.reference,
+        cycles_predicted=cost.cycles_per_sample if cost else build.schedule.per_sample(build.schedule.cycles),
+        cycles_simulated=build.schedule.per_sample(outcome.cycles[-1]) if outcome.cycles else 0,
+        latency_predicted=task.share.schedule.latency,
+        latency_simulated=outcome.latency,
+        events=events(graph, outcome.counts),
+        models={**without_rate(graph, model_reals(build, outcome.words)), **ready.preparation.stored()},
+        words=outcome.words,
+        validation_samples=held_out.validation.count if held_out.validation else 0,
+        test_samples=held_out.test.count if held_out.test else 0,
+        kept=outcome.kept,
+        float64_kept=outcome.float64_kept,
+        patience=patience,
+        checked=Checked(engine=task.hardware, samples=checked, all=learned, reason=task.reason)
+        if task.evaluates
+        else None,
+        saturated=sum(
+            held(build, part.arrays)[1] for part in (held_out.training, held_out.validation, held_out.test) if part
+        ),
+        saturate=build.options.saturate,
+        remark=outcome.remark,
+        fleet=cost,
+    )
+
+
+def measured_graph(build: Stages, ready: Prepared, predict: str | None) -> tuple[Graph, Prediction]:
+    """Return what `chosen_prediction` does. Data without the label that is predicted is a `TablaError`."""
+    measured, prediction = chosen_prediction(build, predict)
+    ready.preparation.check_prediction(prediction)
+    if prediction.label not in ready.names:
+        raise TablaError(f"the data has no label '{prediction.label}' to measure against", hint="add it to the data")
+    return measured, prediction
+
+
+def chosen_prediction(build: Stages, predict: str | None) -> tuple[Graph, Prediction]:
+    """Return the prediction to measure, and a graph that computes it.
+
+    A value that the user names with `predict` may have been optimised remote, so the program is lowered again with that
+    value as a result.
+    """
+    labels = list(shapes_of(build.sample, "label"))
+    if predict is not None:
+        values = build.reading.values
+        if predict not in values:
+            raise TablaError(
+                f"--predict {predict}: the program computes no such value", hint=f"there are {', '.join(values)}"
+            )
+        names = tuple(dict.fromkeys((*build.options.results, predict)))
+        graph = build.relowered(names)
+        return graph, named_prediction(graph, predict, labels)
+    if not build.sample.updates and len(build.sample.results) == 1 and labels:
+        return build.sample, named_prediction(build.sample, build.sample.results[0][0], labels)
+    return build.sample, default_prediction(build.sample)

@@ -1,0 +1,197 @@
+"""A bound in words: for each term what it counts, and what each statement or tensor adds to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from textwrap import fill
+from typing import Any
+
+from tabla.graph.format import Format
+from tabla.graph.graph import Graph, Statement
+from tabla.graph.operations import zero_or_one
+from tabla.graph.text import statement_text
+from tabla.graph.work import work_by_term
+from tabla.schedule.bound import stream
+from tabla.schedule.bound.best_choice import Circuit
+from tabla.schedule.bound.choice import EVERYWHERE, Choice
+from tabla.schedule.bound.circuits import Circuits
+from tabla.schedule.bound.groups import ASIDE, CARRIED, WHOLE
+from tabla.schedule.bound.lower_bound import Bound, evaluations
+from tabla.templates.template import Template, limits
+
+WIDTH = 110
+"""Columns of a paragraph."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """What one statement or tensor has to do with a term: its name, its line in the program if it has one, and how."""
+
+    name: str
+    line: int | None = None
+    note: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reason:
+    """A term of a bound: its name, its cycles, what it counts in full sentences, and who has a share in it."""
+
+    term: str
+    cycles: int
+    about: str
+    shares: tuple[Share, ...] = ()
+
+    def text(self) -> str:
+        """For people: a paragraph, and a line for each share."""
+        width = max((len(share.name) for share in self.shares), default=0)
+        about = fill(self.about, WIDTH, initial_indent="  ", subsequent_indent="  ")
+        lines = [f"{self.term:<12} {self.cycles}", about]
+        for share in self.shares:
+            line = "" if share.line is None else f"line {share.line}"
+            lines.append(f"    {share.name:<{width}}  {line:<9} {share.note}")
+        return "\n".join(lines)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the explanation as nested dictionaries and lists, which JSON can hold."""
+        return asdict(self)
+
+
+def reasons(bound: Bound, graph: Graph, template: Template, format: Format) -> tuple[Reason, ...]:
+    """Explain every term of a bound of this graph, template and format, the largest first."""
+    found = (
+        _multiplies(bound, graph, template),
+        _path(bound, graph, template),
+        _stream(bound, graph, template, format),
+        _functions(bound, graph, template),
+    )
+    return tuple(sorted(found, key=lambda reason: -reason.cycles))
+
+
+def _multiplies(bound: Bound, graph: Graph, template: Template) -> Reason:
+    counts: dict[int, int] = {}
+    for statement, _, number in work_by_term(graph):
+        counts[statement.id] = counts.get(statement.id, 0) + number
+    about = (
+        f"A sample takes {sum(counts.values()):,} multiplies of two words; {_units(template)} make one each a cycle. "
+        "All products of a term are made in the lanes or all at the roots, and words that move between the two take "
+        "slots as well."
+    )
+    shares = (_share(s, f"{counts[s.id]:,} multiplies") for s in graph.statements if counts.get(s.id))
+    return Reason(term="multiplies", cycles=bound.terms["multiplies"], about=about, shares=tuple(shares))
+
+
+def _units(template: Template) -> str:
+    roots = max(1, template.roots)
+    return f"{template.pes} lane{'s' * (template.pes > 1)} and {roots} root{'s' * (roots > 1)}"
+
+
+def _share(statement: Statement, note: str) -> Share:
+    span = statement.span
+    line = None if span is None else span.source.line_column(span.start)[0]
+    return Share(name=statement_text(statement).split("   for ")[0], line=line, note=note)
+
+
+def _path(bound: Bound, graph: Graph, template: Template) -> Reason:
+    circuit = bound.circuit
+    shares = tuple(_on_circuit(circuit, graph, template))
+    return Reason(
+        term="path",
+        cycles=bound.terms["path"],
+        about=_circuit(circuit, graph),
+        shares=shares,
+    )
+
+
+def _circuit(circuit: Circuit, graph: Graph) -> str:
+    """What takes the cycles of a circuit."""
+    match circuit.kind:
+        case "none":
+            return "No circuit of dependences leads from a model through a sample to the next value of the model."
+        case "chain":
+            (model,) = circuit.words
+            return (
+                f"A word of the model '{model}' is read, goes through a chain of statements, and its next value is "
+                "written before the next sample reads it: the latencies of the machine along this chain."
+            )
+        case "vector":
+            (vector,) = circuit.words
+            return (
+                f"From the last word of '{vector}' in one sample to the last word of '{vector}' in the next, through "
+                f"models ({_listed(graph.updates)}), lie the statements below. Their latencies, the moves of words "
+                "between lanes and roots, and the cycles in which their operations issue add up to no less."
+            )
+        case "words":
+            first, last = circuit.words
+            return (
+                f"From a word of '{first}' through a model to a word of '{last}' of the next sample, and from there to "
+                f"'{first}' of that sample: the latencies on the way, and the multiplies that must lie between."
+            )
+        case "lanes":
+            return "The lanes issue so many operations, all of one sample before the next."
+        case "roots":
+            return "The roots issue so many operations, all of one sample before the next."
+
+
+def _on_circuit(circuit: Circuit, graph: Graph, template: Template) -> Iterator[Share]:
+    """The statements on a circuit, and the ways and the places of models with which it takes fewest cycles."""
+    if circuit.distances is None:
+        return
+    found = list(graph.statements)
+    if circuit.words:
+        circuits = Circuits.of(graph, zero_or_one(graph), template)
+        found = circuits.between(circuit.words[0], circuit.words[-1], circuit.distances)
+    for statement in found:
+        choice = circuit.distances.choice(statement)
+        yield _share(statement, "wherever it is computed" if choice is None else f"best {_way(choice)}")
+    for model, axis in circuit.distances.groups.cuts.items():
+        yield Share(name=f"model {model}", note=f"best {_cut(axis)}")
+
+
+def _way(choice: Choice) -> str:
+    if choice == EVERYWHERE:
+        return "in every lane for itself"
+    match choice.way:
+        case "root":
+            return "at the roots"
+        case "lane":
+            return f"in lanes over {choice.index}"
+        case "tree":
+            return f"in lanes over {choice.index}, summed by the tree"
+
+
+def _cut(axis: int) -> str:
+    match axis:
+        case _ if axis == WHOLE:
+            return "in every group of lanes"
+        case _ if axis == CARRIED:
+            return "carried from group to group"
+        case _ if axis == ASIDE:
+            return "in some groups of lanes only"
+    return f"cut among the groups of lanes along axis {axis}"
+
+
+def _listed(names: Mapping[str, str]) -> str:
+    return ", ".join(f"'{name}'" for name in names)
+
+
+def _stream(bound: Bound, graph: Graph, template: Template, format: Format) -> Reason:
+    words, leaving = stream.words_in(graph, format), stream.words_out(graph)
+    widest = min(template.stream_words or limits().stream_words, template.pes)
+    about = (
+        f"{words:,} words of inputs and labels are read; a beat brings {widest:,} of them at the most and takes a "
+        f"cycle: {stream.beats(graph, template, format):,} beats. {leaving:,} words of results leave, "
+    )
+    many = stream.widest_out(template)
+    about += "one a cycle." if many == 1 else f"at most {many} a cycle: {stream.beats_out(graph, template):,} beats."
+    return Reason(term="stream", cycles=bound.terms["stream"], about=about)
+
+
+def _functions(bound: Bound, graph: Graph, template: Template) -> Reason:
+    roots = max(1, template.roots)
+    about = f"A function takes one operand a cycle at each root; this array has {roots}."
+    counts = evaluations(graph)
+    shares = tuple(Share(name=name, note=f"{number:,} evaluations") for name, number in sorted(counts.items()))
+    if not counts:
+        about = "No function is evaluated."
+    return Reason(term="functions", cycles=bound.terms["functions"], about=about, shares=shares)

@@ -1,0 +1,67 @@
+"""How mappings are compared: each is scheduled exactly by a judge, which tells the figures that count."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tabla.schedule.mapping.effort import Effort
+from tabla.schedule.mapping.mapping import Mapping
+
+Merit = tuple[float, int, int, int]
+"""The figures by which two schedules are compared, in order; the smaller merit is the better one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figures:
+    """The figures of an exact schedule of a mapping.
+
+    `cycles` is the number of cycles of a sample, `latency` is in cycles, `microcode_words` counts strand and operation
+    words, and `too_large` says whether some memory needs more words than the template allows.
+    """
+
+    cycles: int
+    latency: int
+    microcode_words: int
+    too_large: bool
+
+
+Judge = Callable[[Mapping], Figures | None]
+"""Schedules a mapping exactly. It returns None for a mapping that cannot be scheduled."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """A mapping with the figures of its exact schedule."""
+
+    mapping: Mapping
+    figures: Figures
+
+    def merit(self, effort: Effort) -> Merit:
+        """Weigh a schedule: cycles, then vectors that lanes take as they are made, then latency, then microcode.
+
+        Cycles are multiplied by the price of the array's further roots and sequencers. For the objective ``latency``
+        the latency comes first, without a price, and the cycles come third.
+
+        A program that does not fit counts twice, because its error tells a user more than a schedule that leaves most
+        of the array idle. Words that lanes take straight from the root's result make long wires, so they are taken only
+        where they save a cycle.
+        """
+        template, figures = self.mapping.template, self.figures
+        more = effort.root_price * (max(1, template.roots) - 1) + effort.sequencer_price * (template.sequencers - 1)
+        cycles = figures.cycles * (1 + more / template.pes) * (2 if figures.too_large else 1)
+        as_made = sum(fit.as_made for fit in self.mapping.fits)
+        if effort.objective == "latency":
+            hasty = figures.latency * (2 if figures.too_large else 1)
+            return hasty, as_made, figures.cycles, figures.microcode_words
+        return cycles, as_made, figures.latency, figures.microcode_words
+
+    def aim(self, effort: Effort) -> int:
+        """Return the figure that the objective of a search makes small, in cycles."""
+        return self.figures.latency if effort.objective == "latency" else self.figures.cycles
+
+
+def judged(mapping: Mapping, judge: Judge) -> Judged | None:
+    """Schedule a mapping; None if it cannot be scheduled."""
+    figures = judge(mapping)
+    return None if figures is None else Judged(mapping=mapping, figures=figures)

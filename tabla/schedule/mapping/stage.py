@@ -1,0 +1,79 @@
+"""The mapping stage: from a legal graph and a template to the best mapping that the search finds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from tabla.base.source import TablaError
+from tabla.graph.format import Format
+from tabla.graph.graph import Graph
+from tabla.graph.legal import Legal
+from tabla.graph.work import multiplies
+from tabla.schedule.mapping.addends import with_products
+from tabla.schedule.mapping.candidates import candidates, roots_to_try, side_by_side
+from tabla.schedule.mapping.capacity import LARGEST_PLACE, largest_tensor
+from tabla.schedule.mapping.effort import Effort, of_calls
+from tabla.schedule.mapping.improve import improved
+from tabla.schedule.mapping.judge import Judge, Judged, judged
+from tabla.schedule.mapping.mapping import Mapping
+from tabla.schedule.mapping.partition import cuts, partition
+from tabla.schedule.mapping.refined_axes import with_refined_axes
+from tabla.schedule.mapping.search import Search
+from tabla.schedule.mapping.starts import chosen, with_promise
+from tabla.templates.template import Template
+
+
+def map_graph(
+    graph: Graph, legal: Legal, template: Template, format: Format, *, judge: Judge, effort: Effort
+) -> Mapping:
+    """Return the best mapping that the search finds.
+
+    `graph` is the program before the legalising passes; its size decides how far the search goes. `judge` schedules a
+    mapping exactly. Raises `TablaError` for a program of which no mapping can be scheduled.
+
+    Candidates by an estimate are judged for one root, for several sequencers side by side, and for each way to cut the
+    graph between several roots. Changes then go on from the best of them. Axes are refined where some statement could
+    run at the root alone, and where that makes the schedule of one root better.
+    """
+    effort = effort if graph.updates else of_calls(effort)
+    one = template.with_roots(1).with_sequencers(max(1, template.sequencers))
+    groups = [_with_one_root(graph, legal, one, judge, effort)]
+    if (refined := with_refined_axes(legal, one.lanes)) is not None:
+        made = _fastest(candidates(refined, one, effort), judge, effort)
+        if made and made[0].merit(effort) < groups[0][0].merit(effort):
+            legal, groups = refined, [made]
+    groups += [[found] for found in _judged(side_by_side(legal, template, effort), judge)]
+    for roots in roots_to_try(template, effort):
+        for cut in cuts(legal.graph, roots)[: effort.cuts]:
+            part = with_products(replace(legal, graph=partition(legal.graph, cut, roots)), format)
+            groups.append(_fastest(candidates(part, one.with_roots(roots), effort), judge, effort))
+    starts = [with_promise(group, judge, effort) for group in groups if group]
+    if not effort.starts:
+        return min((start for group in starts for start in group), key=lambda start: start.merit).found.mapping
+    worth = chosen(starts, len(graph.statements), multiplies(graph, format), effort)
+    ends = [improved(start.found, judge, effort) for start in worth]
+    return min(ends, key=lambda end: end.merit(effort)).mapping
+
+
+def _judged(mappings: Iterable[Mapping], judge: Judge) -> list[Judged]:
+    """Judge mappings; those that cannot be scheduled are left out."""
+    return [found for mapping in mappings if (found := judged(mapping, judge)) is not None]
+
+
+def _fastest(mappings: Iterable[Mapping], judge: Judge, effort: Effort) -> list[Judged]:
+    """Judge mappings, the fastest first."""
+    return sorted(_judged(mappings, judge), key=lambda found: found.merit(effort))
+
+
+def _with_one_root(graph: Graph, legal: Legal, template: Template, judge: Judge, effort: Effort) -> list[Judged]:
+    """Judge the candidates of one root. If none can be scheduled, everything is computed at the root."""
+    made = _fastest(candidates(legal, template, effort), judge, effort)
+    made = made or _judged([Search(legal, template, effort=effort).at_root()], judge)
+    if not made:
+        raise TablaError(
+            f"the program is too large: it needs a memory of more than {LARGEST_PLACE:,} words",
+            *largest_tensor(graph),
+            hint="use more PEs, or smaller sizes",
+        )
+    return made

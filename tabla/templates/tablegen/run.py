@@ -1,0 +1,116 @@
+"""One run: from text to records, within the limits of Python's stack."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from tabla.base.source import Source, TablaError
+from tabla.templates.tablegen import backend
+from tabla.templates.tablegen.api import Records
+from tabla.templates.tablegen.keeper import RecordKeeper, TooManyFaults
+from tabla.templates.tablegen.parser import Parsed, parse
+from tabla.templates.tablegen.scanner import Scanner
+from tabla.templates.tablegen.scope import Scope
+from tabla.templates.tablegen.stack import STACK_FRAMES, deep_stack, no_collection
+from tabla.templates.tablegen.statements import Statements
+
+Action: TypeAlias = Literal["print-records", "dump-json", "null-backend"]
+
+
+def load(
+    path: str | Path | Source,
+    *,
+    include_dirs: Iterable[str | Path] = (),
+    macros: Iterable[str] = (),
+    before: Iterable[str | Path] = (),
+    say: Callable[[str], None] | None = None,
+    warn_of_unused: bool = True,
+) -> Records:
+    """Return the records of a file, or of a source that was read already. ``include_dirs`` are searched after the
+    working directory, and `before` are read first.
+
+    `say` is given the texts of ``dump`` statements and the warnings, also before a fault is raised.
+    `warn_of_unused` is whether template arguments that no value names are worth a warning.
+    """
+    sources = [one if isinstance(one, Source) else Source.from_path(one) for one in (*before, path)]
+    scanner = Scanner(include_dirs, macros)
+    with no_collection():
+        return _run(scanner, sources, say, warn_of_unused=warn_of_unused)
+
+
+def loads(
+    text: str,
+    *,
+    name: str = "<text>",
+    include_dirs: Iterable[str | Path] = (),
+    macros: Iterable[str] = (),
+) -> Records:
+    """Return the records of a text. `name` stands for it in messages."""
+    return load(Source.from_text(text, name), include_dirs=include_dirs, macros=macros)
+
+
+def run(
+    path: str | Path | Source,
+    include_dirs: Iterable[str | Path] = (),
+    macros: Iterable[str] = (),
+    action: Action = "print-records",
+    say: Callable[[str], None] | None = None,
+) -> str:
+    """Return what ``tabla tblgen`` writes: the text of `action` for the records of a file.
+
+    `say` is given the texts of ``dump`` statements and the warnings, which belong on standard error.
+    """
+    return written(load(path, include_dirs=include_dirs, macros=macros, say=say), action)
+
+
+def written(records: Records, action: Action) -> str:
+    """Return the text of `action` for some records."""
+    with no_collection():
+        match action:
+            case "print-records":
+                return backend.print_records(records.keeper)
+            case "dump-json":
+                return backend.dump_json(records.keeper)
+            case "null-backend":
+                return ""
+
+
+def _run(
+    scanner: Scanner, sources: Iterable[Source], say: Callable[[str], None] | None, *, warn_of_unused: bool
+) -> Records:
+    parsed = parse(scanner.scan(*sources), scanner.positions)
+    keeper = RecordKeeper(scanner.positions, warns_of_unused=warn_of_unused)
+    keeper.warnings += scanner.warnings
+    faults = _evaluate(keeper, parsed)
+    if say is not None:
+        for text in (*keeper.warnings, *keeper.dumped):
+            say(text)
+    if faults:
+        first, *others = faults
+        raise TablaError(first.message, *first.labels, hint=first.hint, notes=first.notes, more=others)
+    return Records(keeper, tuple(scanner.dependencies))
+
+
+def _evaluate(keeper: RecordKeeper, parsed: Parsed) -> list[TablaError]:
+    """Evaluate the statements, and return all faults."""
+    statements = Statements(Scope(keeper))
+    last = parsed.fault
+    with deep_stack():
+        try:
+            for statement in parsed.statements:
+                statements.run(statement)
+            if parsed.partial is not None:
+                statements.check(parsed.partial)
+        except TooManyFaults:
+            last = None
+        except TablaError as fault:
+            last = fault
+        except RecursionError:
+            last = keeper.fault(
+                f"the program recurses too deeply: it takes more than {STACK_FRAMES} calls of Python",
+                keeper.current,
+                hint="does a value refer to itself?",
+            )
+    return keeper.faults if last is None else [*keeper.faults, last]

@@ -1,0 +1,165 @@
+"""What ``tabla train -o`` says of the models beside them, and what ``tabla test`` makes of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tabla
+from tabla.base.source import TablaError
+from tabla.commands.cli import main
+from tabla.learn.data.recipe import NAME, ModelRecipe, recipe_in
+
+TEXT = """m = 4; mu = 0.125;
+model_input x[m]; model_output y; model w[m]; gradient g[m] -> w; iterator i[0:m];
+h = sigmoid(sum[i](w[i] * x[i]));
+e = h - y;
+g[i] = e * x[i];
+"""
+Command = Callable[..., str]
+DATA = ("--data", "data.npz", "--pes", "1", "--effort", "0")
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command) -> Command:
+    monkeypatch.chdir(tmp_path)
+    chance = np.random.default_rng(5)
+    x = chance.uniform(-4, 4, (40, 4))
+    Path("model.t").write_text(TEXT)
+    Path("infer.t").write_text(TEXT.replace("gradient g[m] -> w; ", "").partition("e = h")[0])
+    np.savez("data.npz", x=x, y=(x @ [1, -2, 3, 0] > 0).astype(float))
+    np.savez("inputs.npz", x=x)
+    return command
+
+
+def recipe(name: str) -> dict[str, Any]:
+    with np.load(name) as archive:
+        found: dict[str, Any] = json.loads(str(archive[NAME][()]))
+    return found
+
+
+def told(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[str, str]:
+    """Run a command; return what it prints and what it remarks."""
+    assert main(words) == 0
+    said = capsys.readouterr()
+    return said.out, said.err
+
+
+def test_the_models_are_scored_in_the_format_in_which_they_learnt(
+    run: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(
+        "train",
+        "model.t",
+        *DATA,
+        "--epochs",
+        "2",
+        "--format",
+        "q4.4",
+        "--model-guard",
+        "4",
+        "-o",
+        "a.npz",
+        "--json",
+        "a.json",
+    )
+    assert recipe("a.npz") == {
+        "schema": "tabla-recipe", "version": 1, "format": "q4.4", "model_guard": 4, "saturate": False,
+    }  # fmt: skip
+    out, remarks = told(capsys, "test", "model.t", "--weights", "a.npz", *DATA, "--json", "t.json")
+    found, learnt = json.loads(Path("t.json").read_text()), json.loads(Path("a.json").read_text())
+    assert found["format"] == "q4.4" and "q4.4" in out.splitlines()[0] and "note" not in remarks
+    assert found["accelerator"]["metric"] == learnt["accelerator"][-1]["metric"]
+    assert found["accelerator"]["loss"] == learnt["accelerator"][-1]["loss"]
+
+
+def test_a_format_of_the_user_wins_and_is_told(run: Command, capsys: pytest.CaptureFixture[str]) -> None:
+    run("train", "model.t", *DATA, "--epochs", "1", "--format", "q4.4", "-o", "a.npz")
+    out, remarks = told(capsys, "test", "model.t", "--weights", "a.npz", *DATA, "--format", "q6.10")
+    assert "q6.10" in out.splitlines()[0]
+    assert "note: the models of 'a.npz' were learnt in q4.4, and are scored in q6.10\n" in remarks
+    assert not told(capsys, "test", "model.t", "--weights", "a.npz", *DATA, "--format", "q4.4")[1].count("note")
+
+
+def test_a_file_that_does_not_tell_its_format(run: Command, capsys: pytest.CaptureFixture[str]) -> None:
+    np.savez("plain.npz", w=np.array([1, -2, 3, 0.0]))
+    _, remarks = told(capsys, "test", "model.t", "--weights", "plain.npz", *DATA)
+    assert (
+        "note: 'plain.npz' does not tell in which number format its models were learnt; they are scored in q6.10, and"
+        " --format names another one\n"
+    ) in remarks
+    assert not told(capsys, "test", "model.t", "--weights", "plain.npz", *DATA, "--format", "q6.10")[1].count("note")
+
+
+def test_data_outside_of_a_chosen_format_saturates_again(run: Command, capsys: pytest.CaptureFixture[str]) -> None:
+    run("train", "model.t", *DATA, "--epochs", "1", "--format", "q2.6", "--saturate", "-o", "a.npz")
+    assert recipe("a.npz")["saturate"] is True
+    out, _ = told(capsys, "test", "model.t", "--weights", "a.npz", *DATA)
+    assert "numbers outside of q2.6" in out
+
+
+@pytest.mark.parametrize("name", ["eval", "sim"])
+def test_whatever_reads_models_passes_over_it(run: Command, name: str) -> None:
+    run("train", "model.t", *DATA, "--epochs", "1", "--format", "q4.8", "-o", "a.npz")
+    with np.load("a.npz") as archive:
+        plain = {key: archive[key] for key in archive.files if key != NAME}
+        together = {key: archive[key] for key in archive.files} | {"x": np.load("inputs.npz")["x"]}
+    np.savez("plain.npz", **plain)
+    np.savez("both.npz", **together)
+    said = [
+        run(name, "infer.t", *words, "--pes", "1", "--format", "q4.8", "-q", "-o", "o.npz") + str(np.load("o.npz")["h"])
+        for words in (
+            ("--inputs", "inputs.npz", "--weights", "a.npz"),
+            ("--inputs", "inputs.npz", "--weights", "plain.npz"),
+            ("--inputs", "both.npz"),
+        )
+    ]
+    assert said[0] == said[1] == said[2]
+
+
+def test_learning_goes_on_from_it(run: Command) -> None:
+    run("train", "model.t", *DATA, "--epochs", "1", "-o", "a.npz")
+    run("train", "model.t", *DATA, "--epochs", "1", "--weights", "a.npz", "-o", "b.npz")
+    build = tabla.compile("model.t", pes=1, effort=0)
+    with np.load("a.npz") as archive:
+        arrays = {key: archive[key] for key in archive.files}
+    trained = build.train("data.npz", epochs=1, weights=arrays)
+    assert NAME not in trained.models and recipe("b.npz")["format"] == "q6.10"
+    with np.load("b.npz") as archive:
+        assert all(np.array_equal(archive[name], array) for name, array in trained.stored().items())
+    assert build.test("data.npz", weights=arrays).format == "q6.10"
+
+
+def test_a_board_takes_the_file_as_it_is(run: Command) -> None:
+    run("train", "model.t", *DATA, "--epochs", "1", "-o", "a.npz")
+    run("gen", "model.t", "--pes", "1", "--effort", "0", "-q", "-o", "built")
+    from tabla.host.runtime import connect
+
+    with np.load("a.npz") as archive, connect("built", "model") as board:
+        models = {key: archive[key] for key in archive.files}
+        board.load(models)
+        assert np.array_equal(board.models()["w"], models["w"])
+
+
+def test_fields_of_later_versions_are_ignored() -> None:
+    text = json.dumps({"schema": "tabla-recipe", "version": 7, "format": "q3.5", "places": {"w": 3}})
+    assert recipe_in({NAME: np.array(text)}, "it") == ModelRecipe(format="q3.5")
+    assert recipe_in({"w": np.zeros(3)}, "it") is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "{", "[]", "3", '{"schema": "other", "format": "q3.5"}', '{"schema": "tabla-recipe"}', "[" * 100_000,
+        '{"schema": "tabla-recipe", "format": "auto"}', '{"schema": "tabla-recipe", "format": 3}',
+        '{"schema": "tabla-recipe", "format": "q3.5", "model_guard": -1}',
+    ],
+)  # fmt: skip
+def test_what_is_no_recipe_is_refused(text: str) -> None:
+    with pytest.raises(TablaError, match=r"the array 'tabla\.recipe' of 'm\.npz' is no recipe"):
+        recipe_in({NAME: np.array(text)}, "'m.npz'")

@@ -1,0 +1,87 @@
+"""The mapping stage with judges that schedule nothing: it takes what its judge likes best."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tabla.base.source import TablaError
+from tabla.schedule.mapping.effort import EFFORTS, Effort
+from tabla.schedule.mapping.mapping import Mapping
+from tabla.schedule.mapping.stage import map_graph
+from tabla.templates.template import template_for
+from tests.schedule.agreement import Q6_10, shaped_graph
+from tests.schedule.bank import bank
+from tests.schedule.mapping.judges import Remembering, estimated
+from tests.schedule.mapping.single import legal_of
+
+LAYER = """
+model_input x[16]; model_output y[8]; model w[8][16]; gradient g[8][16] -> w; iterator i[0:16]; iterator k[0:8];
+s[k] = sum[i](w[k][i] * x[i]); p[k] = sigmoid(s[k]); g[k][i] = (p[k] - y[k]) * x[i];
+"""
+
+
+def mapped(judge: Callable[[Mapping], int | None], effort: Effort, text: str = LAYER, pes: int = 16) -> Mapping:
+    graph = shaped_graph(text)
+    legal = legal_of(graph, Q6_10)
+    return map_graph(graph, legal, template_for(pes), Q6_10, judge=Remembering(judge), effort=effort)
+
+
+@pytest.mark.parametrize("effort", EFFORTS[:3], ids=["0", "1", "2"])
+def test_the_judge_decides(effort: Effort) -> None:
+    """Whichever of the mappings that it saw the judge likes best, that one is returned."""
+    graph = shaped_graph(LAYER)
+    legal = legal_of(graph, Q6_10)
+    for favourite in range(2):
+        judge = Remembering(lambda _: 1 if len(judge.seen) == favourite + 1 else 1000)  # noqa: B023
+        found = map_graph(graph, legal, template_for(4), Q6_10, judge=judge, effort=effort)
+        assert found == judge.seen[favourite]
+
+
+@pytest.mark.parametrize("effort", EFFORTS[:3], ids=["0", "1", "2"])
+def test_if_only_the_root_can_be_scheduled_all_is_computed_there(effort: Effort) -> None:
+    def only_root(mapping: Mapping) -> int | None:
+        return 100 if all(fit.way == "root" for fit in mapping.fits) else None
+
+    assert {fit.way for fit in mapped(only_root, effort).fits} == {"root"}
+
+
+def test_if_nothing_can_be_scheduled_the_program_is_too_large() -> None:
+    with pytest.raises(TablaError, match=r"needs a memory of more than 8,388,608 words") as caught:
+        mapped(lambda _: None, EFFORTS[2])
+    assert caught.value.hint
+
+
+def test_roots_are_tried_and_taken_where_they_pay() -> None:
+    def roots(mapping: Mapping) -> int:
+        return 10 if mapping.template.roots == 4 else 100
+
+    assert mapped(roots, EFFORTS[2]).template.roots == 4
+    assert mapped(roots, EFFORTS[0]).template.roots == 1, "no effort tries one root only"
+
+
+def test_a_root_that_saves_less_than_it_costs_is_left_out() -> None:
+    """Four roots weigh like 1.8 of 16 lanes, so they must save more than a tenth of the cycles."""
+    assert mapped(lambda m: 90 if m.template.roots == 4 else 100, EFFORTS[2]).template.roots == 1
+    assert mapped(lambda m: 89 if m.template.roots == 4 else 100, EFFORTS[2]).template.roots == 4
+
+
+def test_sequencers_are_tried_and_taken_where_they_pay() -> None:
+    found = mapped(lambda m: 10 if m.template.sequencers == 2 else 100, EFFORTS[2], bank(4))
+    assert found.template.sequencers == 2
+    assert mapped(lambda m: 10 if m.template.sequencers == 2 else 100, EFFORTS[0], bank(4)).template.sequencers == 1
+
+
+def test_changes_go_on_from_the_best() -> None:
+    """A judge that likes each part of a statement better than the one before leads to the most parts that are tried."""
+
+    def parts(mapping: Mapping) -> int:
+        return 1000 - sum(fit.parts for fit in mapping.fits)
+
+    none, some = mapped(parts, EFFORTS[0]), mapped(parts, EFFORTS[1])
+    assert max(fit.parts for fit in none.fits) == 1 < max(fit.parts for fit in some.fits)
+
+
+def test_the_same_search_finds_the_same() -> None:
+    assert mapped(estimated, EFFORTS[2]) == mapped(estimated, EFFORTS[2])

@@ -1,0 +1,1 @@
+"""Long runs that hold the tool against itself: builds, proofs, planted faults, drawn programs and texts."""
