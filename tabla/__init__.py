@@ -41,9 +41,9 @@ def __getattr__(name: str) -> _Any:
 
         return exploration.explore
     if name == "formats":
-        from tabla.learn import formats as comparison
+        from tabla.learn import formats as module
 
-        return comparison.formats
+        return module.formats
     raise AttributeError(f"module 'tabla' has no attribute '{name}'")
 
 

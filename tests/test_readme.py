@@ -68,11 +68,19 @@ def test_program_shown_is_the_example() -> None:
 
 
 def test_paths_named_exist() -> None:
-    for page in ("README.md", "CONTRIBUTING.md"):
-        named = re.findall(r"`((?:tabla|docs|examples|tests|templates|hw|sim)/[\w./-]*)`", (ROOT / page).read_text())
-        assert named
-        for name in named:
-            assert (ROOT / name).exists(), f"{page} names {name}"
+    """Pages, docstrings and comments name files of the repository by paths that there are."""
+    path = re.compile(r"`((?:tabla|docs|examples|tests|verify|benchmarks|manual|templates|hw|sim)/[\w./-]*)`")
+    pages = [*ROOT.glob("docs/**/*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+    sources = [
+        file for top in ("tabla", "tests", "verify", "benchmarks", "manual") for file in (ROOT / top).rglob("*.py")
+    ]
+    missing = [
+        f"{file.relative_to(ROOT)}: {name}"
+        for file in (*pages, *sources)
+        for name in path.findall(file.read_text(encoding="utf-8"))
+        if not (ROOT / name).exists()
+    ]
+    assert missing == []
 
 
 def test_make_targets_named_exist() -> None:

@@ -3,7 +3,7 @@
 Without constraints an operand is a view of a whole box. A constrained box may reach outside its tensors, so its words
 are collected one by one.
 
-The terms of a Linear as weighted contractions, for words and for reals alike.
+The terms of a Linear are weighted contractions, for words and for reals alike.
 """
 
 from __future__ import annotations

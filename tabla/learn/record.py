@@ -1,6 +1,6 @@
 """The outcome of a training run, as a record, as text and as JSON.
 
-Drawing a loss curve with characters.
+A loss curve is drawn with characters.
 """
 
 from __future__ import annotations

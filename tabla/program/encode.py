@@ -1,9 +1,8 @@
 """The assembler: a schedule becomes microcode words and control constants.
 
-The order of the factors of a lane's product: which one is operand `a` and which is `b`.
-
-The product is the same in either order. But each operand has a multiplexer in every lane, which is smaller the fewer
-memories the operand is ever read from.
+The assembler also chooses which factor of a lane's product is operand `a` and which is `b`. The product is the same in
+either order. But each operand has a multiplexer in every lane, which is smaller the fewer memories the operand is ever
+read from.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Linear models: `LinearRegression`, `Ridge`, `LogisticRegression` and `LinearSVC`.
 
-Programs of models with one layer: a weighted sum of the measurements for each output.
+Their programs have one layer: a weighted sum of the measurements for each output.
 """
 
 from __future__ import annotations

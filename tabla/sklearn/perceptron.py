@@ -1,6 +1,6 @@
 """Multilayer perceptrons: `MLPClassifier` and `MLPRegressor`.
 
-Programs of multilayer perceptrons.
+The texts of their programs are made here, too.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from types import ModuleType
 import pytest
 
 import tabla
-from tabla.host.engines import session as simulation
+from tabla.host.engines import session
 from tabla.host.engines.session import checked_engine, open_machine, register_engine
 from tabla.program.image import Image
 from tabla.sim.machine import Machine
@@ -25,7 +25,7 @@ def recorder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Module
     """The module of the page; its engine leaves the table with the test."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setattr(simulation, "ENGINES", dict(simulation.ENGINES))
+    monkeypatch.setattr(session, "ENGINES", dict(session.ENGINES))
     write_files("engine.md", tmp_path)
     import recorder
 

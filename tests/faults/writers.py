@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tabla.build.files import output_folder as artifacts
+from tabla.build.files import output_folder
 from tabla.build.files.overlay import overlay_manifest
 from tabla.build.synth.board import Bitstream
 from tabla.commands import formats, overlay
@@ -162,7 +162,7 @@ def prepare(patch: pytest.MonkeyPatch) -> None:
     _remembered(patch, modules, "build", lambda *given: repr(given))
     _remembered(patch, (Build,), "train", lambda made, *given, **named: (id(made), repr(given)))
     _remembered(patch, (Build,), "test", lambda made, *given, **named: (id(made), repr(given), named["samples"]))
-    _remembered(patch, (artifacts,), "artifacts", lambda made, given: id(made))
+    _remembered(patch, (output_folder,), "artifacts", lambda made, given: id(made))
     _remembered(patch, (formats,), "formats", lambda *given, **named: repr((given, named["widths"])))
     _remembered(patch, (local,), "answer", lambda question, task: (question.sum, task.key))
     patch.setattr(Build, "synthesise", lambda made, *given, **named: _Area(made.options.defines))

@@ -18,7 +18,7 @@ from tabla.graph.compiled.plans import Evaluators
 from tabla.graph.evaluate import FixedPlan
 from tabla.graph.evaluate_float import FloatPlan
 from tabla.graph.format import Format
-from tabla.learn import auto_format as automatic
+from tabla.learn import auto_format
 from tabla.learn.auto_format import for_inputs, for_learning, held_back, trial_size
 from tabla.learn.format_choice import FormatChoice
 from tabla.learn.train import learning_start
@@ -155,7 +155,7 @@ def test_machine_code_chooses_as_numpy_does(program: Callable[..., Any], monkeyp
     found = []
     for compiled in (False, True):
         kind = type("Fixed", (), {"of": staticmethod(lambda *_, compiled=compiled: Evaluators(compiled=compiled))})
-        monkeypatch.setattr(automatic, "Evaluators", kind)
+        monkeypatch.setattr(auto_format, "Evaluators", kind)
         found.append(chosen(program(LOGISTIC), data(), format="auto8"))
     assert found[0].format == found[1].format and found[0].guard == found[1].guard
     assert found[0].tried == found[1].tried

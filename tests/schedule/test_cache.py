@@ -12,7 +12,7 @@ import tabla
 from tabla.build.options import Options
 from tabla.driver import Build, build
 from tabla.schedule import cache
-from tabla.schedule import compile as backend
+from tabla.schedule import compile as compiling
 from tabla.schedule.placing.list_scheduler import list_schedule
 from tabla.schedule.placing.schedule import Schedule
 
@@ -31,13 +31,13 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.chdir(tmp_path)
     Path("model.t").write_text(TEXT)
     found: list[str] = []
-    real = backend.checked_schedule
+    real = compiling.checked_schedule
 
     def counted(graph: Any, *rest: Any) -> Schedule:
         found.append(graph.name)
         return real(graph, *rest)
 
-    monkeypatch.setattr(backend, "checked_schedule", counted)
+    monkeypatch.setattr(compiling, "checked_schedule", counted)
     return found
 
 

@@ -1,6 +1,6 @@
 """The estimate of a build: blocks by counting, LUT4s and flip-flops by a fitted price for each size of each part.
 
-The clock rate that an array reaches: a base, less a price for each thing that makes its longest paths longer.
+The clock rate is a base, less a price for each thing that makes the longest paths of an array longer.
 """
 
 from __future__ import annotations

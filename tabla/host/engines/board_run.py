@@ -1,6 +1,6 @@
 """A simulated board: its RTL, from the pins of the serial line on, behind a pseudo-terminal instead of the line.
 
-The C++ around a simulated board: it carries bytes between a file descriptor and the board's serial line.
+A program of C++ around the board carries bytes between a file descriptor and the serial line.
 """
 
 from __future__ import annotations

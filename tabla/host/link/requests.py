@@ -1,10 +1,8 @@
 """Requests to a board, one at a time, over a line that may lose or change bytes.
 
-The frames of the serial line as bytes.
-
-A frame is a flag byte, a body, the CRC-32 of the body and another flag byte. A flag or escape byte within the frame is
-escaped as in RFC 1662. The CRC-32 is that of ``zlib``. The board computes the same one with ``amaranth.lib.crc``, and a
-test compares them.
+Requests and replies travel in frames. A frame is a flag byte, a body, the CRC-32 of the body and another flag byte. A
+flag or escape byte within the frame is escaped as in RFC 1662. The CRC-32 is that of ``zlib``. The board computes the
+same one with ``amaranth.lib.crc``, and a test compares them.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """An overlay as a host sees it: images in, and an accelerator for each.
 
-An overlay on a board at the end of a serial line: a word of an image in each request.
+An overlay on a board at the end of a serial line takes a word of an image in each request.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A graph while it grows: its tensors and its statements, whose constants are checked as they are used.
 
-Notes about programs that compile and probably mean something else: formulas that saturate inside.
+Formulas that saturate inside compile, and probably mean something else: notes say so.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Text to syntax tree: runs the LALR parser, reports what it cannot read, and goes on at the next semicolon.
 
-What the grammar would have accepted, in words for users.
+A message says what the grammar would have accepted, in words for users.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Text to syntax tree: runs the LALR parser, reports what it cannot read, and goes on at the next statement.
 
-What the grammar would have accepted at a fault, in words for users, and how to mend the fault.
+A message says what the grammar would have accepted, in words for users, and how to mend the fault.
 """
 
 from __future__ import annotations

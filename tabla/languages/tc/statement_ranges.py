@@ -1,6 +1,6 @@
 """The ranges of the indices of one statement, and what the sizes must meet so that its reads stay inside.
 
-Proofs that conditions keep a read inside its tensor, for sizes that are symbols or numbers.
+Conditions may keep a read inside its tensor. That is proved here, for sizes that are symbols or numbers.
 """
 
 from __future__ import annotations

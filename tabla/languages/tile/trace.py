@@ -1,6 +1,6 @@
 """Runs the user's function once, for given shapes, and keeps what it says.
 
-The user's Python files, read as modules.
+The user's Python files are read as modules.
 """
 
 from __future__ import annotations

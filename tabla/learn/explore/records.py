@@ -1,6 +1,6 @@
 """The file of records: each figure is on the disk when it is made, so that an interrupted exploration can go on.
 
-What the figures of a task must be like before an exploration relies on them: a file of records may be damaged.
+A file of records may be damaged. So figures are checked before an exploration relies on them.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The outcome of an exploration: its points with their figures, and those that no other point beats.
 
-The Pareto front: the points that no other point beats in everything.
+The Pareto front has the points that no other point beats in everything.
 """
 
 from __future__ import annotations

@@ -9,9 +9,8 @@ circuit alone (:mod:`tabla.schedule.bound.windows`). What is far depends on the 
 The words are the first elements of their tensors, or the last of whole vectors. Dependences are sets of elements that
 are kept symbolically (:mod:`tabla.schedule.bound.claims`).
 
-What a word depends on, in its sample and through models in the sample before: dependences backwards.
-
-A model's word is not overwritten while a statement in the lanes still needs its old value.
+Dependences are followed backwards: what a word depends on, in its sample and through models in the sample before. A
+model's word is not overwritten while a statement in the lanes still needs its old value.
 
 A model's word has one address, and a lane holds one sum in its accumulator. Suppose that every sum that reads the
 model also waits for the last word of some vector. Then the first of these sums ends after that word has come, and

@@ -1,10 +1,9 @@
 """The mappings that are worth an exact schedule: the best ones by an estimate, for each array that is tried.
 
-Arrays with several sequencers: which lanes compute which statements.
-
-Statements that use the same words in the lanes belong together: they are a *cluster*. Clusters exchange words through
-the root only, so each cluster may have lanes of its own, those of some adjacent sequencers, and then runs at the same
-time as the others. Inputs, labels and tensors that never change are copied to every cluster that reads them.
+In arrays with several sequencers, some lanes compute some of the statements only. Statements that use the same words in
+the lanes belong together: they are a *cluster*. Clusters exchange words through the root only, so each cluster may have
+lanes of its own, those of some adjacent sequencers, and then runs at the same time as the others. Inputs, labels and
+tensors that never change are copied to every cluster that reads them.
 """
 
 from __future__ import annotations

@@ -4,11 +4,9 @@ The homes of the models are enumerated: each axis spread over lanes, or the root
 goes through the statements in order. Its estimate, in cycles, adds up issue slots, moves and latencies. The caller
 schedules the best few mappings exactly and takes the fastest.
 
-The ways to compute a scan: at the root, or in the lanes with a row of outputs in each lane.
-
-A scan keeps one accumulator from output to output (:mod:`tabla.graph.scan`). Each row of outputs, one for every point
-of the other indices, is a scan of its own. At the root the rows follow each other; in the lanes as many rows run at the
-same time as there are lanes.
+A scan is computed at the root, or in the lanes with a row of outputs in each lane. It keeps one accumulator from output
+to output (:mod:`tabla.graph.scan`). Each row of outputs, one for every point of the other indices, is a scan of its
+own. At the root the rows follow each other; in the lanes as many rows run at the same time as there are lanes.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """The schedule of a mapping: strands are generated, placed by a scheduler, and given their borders and figures.
 
-Late starts: a task that begins long before its words are wanted makes the span of its unit longer than it need be.
-
-A unit does all operations of a sample before those of the next, so the initiation interval is at least the span from
-its first operation of a sample to its last. Schedulers start each task as soon as they can. Here tasks of the unit that
-binds the initiation interval move to later cycles, as far as the tasks that want their words allow.
+A task that begins long before its words are wanted makes the span of its unit longer than it need be. A unit does all
+operations of a sample before those of the next, so the initiation interval is at least the span from its first
+operation of a sample to its last. Schedulers start each task as soon as they can. Then tasks of the unit that binds the
+initiation interval move to later cycles, as far as the tasks that want their words allow.
 """
 
 from __future__ import annotations

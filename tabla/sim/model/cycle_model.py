@@ -1,14 +1,13 @@
 """The independent cycle model: microcode words in, words and cycles out.
 
-It reads the records in ``templates/machine.td`` and the laws in ``docs/decisions/0003-machine.md`` and shares no
-code with the hardware or the assembler. :mod:`tabla.sim.model.cycle_model` gives all cycles of a command. For the time
-between two tokens, the issues of all samples in flight are merged into one list. The list is kept and used again
-whenever the same distances between tokens come back, so that idle cycles cost nothing.
+It reads the records in ``templates/machine.td`` and the laws in ``docs/decisions/0003-machine.md`` and shares no code
+with the hardware or the assembler. The border gives all cycles of a command. For the time between two tokens, the
+issues of all samples in flight are merged into one list. The list is kept and used again whenever the same distances
+between tokens come back, so that idle cycles cost nothing.
 
-Computes in which cycles beats are taken, tokens start and output words leave.
-
-What happens inside the array follows each token at fixed distances. So these cycles, which depend on the host's
-pauses but on no data, decide all cycles of a command (``docs/decisions/0003-machine.md``, sections 3.6, 3.7, 3.10).
+The border says in which cycles beats are taken, tokens start and output words leave. What happens inside the array
+follows each token at fixed distances. So these cycles, which depend on the host's pauses but on no data, decide all
+cycles of a command (``docs/decisions/0003-machine.md``, sections 3.6, 3.7, 3.10).
 """
 
 from __future__ import annotations

@@ -2,9 +2,8 @@
 
 Operations become closures over the datapath as those of lanes do. All roots do the same in the same cycle.
 
-The function unit of the cycle model: ``docs/decisions/0004-functions.md`` in plain integers.
-
-It was written from that page alone and shares nothing with the function unit of the graph's evaluator.
+The function unit is ``docs/decisions/0004-functions.md`` in plain integers. It was written from that page alone and
+shares nothing with the function unit of the graph's evaluator.
 """
 
 from __future__ import annotations

@@ -2,10 +2,9 @@
 
 Control is the same for every sample, so it is unrolled only once. Samples differ in the offsets of their windows.
 
-The cycle model's own reader of microcode words.
-
-It takes the order of fields, their codes and the generators from the TableGen records, and the widths of words from the
-image's parameters. It shares no code with the assembler, so that a fault of either shows as a difference between them.
+The cycle model has its own reader of microcode words. It takes the order of fields, their codes and the generators from
+the TableGen records, and the widths of words from the image's parameters. It shares no code with the assembler, so that
+a fault of either shows as a difference between them.
 """
 
 from __future__ import annotations

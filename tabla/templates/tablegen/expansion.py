@@ -1,7 +1,7 @@
 """From the entries of loops and multiclasses to records: loops are run, multiclasses are copied, and finished records
 are entered.
 
-Whether every field of a finished record is computed, and the fault if one is not.
+A finished record with a field that is not computed is a fault.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Tokens to statements. A syntax error is kept beside the statements before it.
 
-Which token is missing before the one that the parser cannot use.
+A message names the token that is missing before the one that the parser cannot use.
 """
 
 from __future__ import annotations

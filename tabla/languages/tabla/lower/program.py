@@ -1,6 +1,6 @@
 """A checked TABLA program becomes a graph, with the rounding points of decision 0002.
 
-The update ``w - mu * g`` of every model of a TABLA program.
+Every model gets its update, ``w - mu * g``.
 """
 
 from __future__ import annotations

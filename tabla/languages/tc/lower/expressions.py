@@ -1,10 +1,8 @@
 """Values of Tensor Comprehensions as sums of products of words, with the rounding points of decision 0002.
 
-Padded copies: tensors with zeros around them, for reads that a condition chooses only where they are inside.
-
-A choice computes both of its values, and a read outside its tensor would be one of them. The copy has an element
-wherever the statement's reads of the tensor reach. Which word it has outside the tensor does not matter, because no
-choice takes it.
+A read that a condition chooses only where it is inside goes to a padded copy, a tensor with zeros around it. A choice
+computes both of its values, and a read outside its tensor would be one of them. The copy has an element wherever the
+statement's reads of the tensor reach. Which word it has outside the tensor does not matter, because no choice takes it.
 """
 
 from __future__ import annotations

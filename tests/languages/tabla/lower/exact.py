@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import product
 from math import prod
 
-from tabla.graph import graph as ir
+from tabla.graph import graph as nodes
 from tabla.languages.tabla import program as tree
 from tabla.languages.tabla.operators import Function, GroupFunction, Operator
 
@@ -76,7 +76,7 @@ def run_tree(program: tree.Program, given: Values) -> Values:
     return values
 
 
-def run_graph(graph: ir.Graph, given: Values) -> Values:
+def run_graph(graph: nodes.Graph, given: Values) -> Values:
     """The values of all tensors' elements; every element is written once, before it is read."""
     values = dict(given)
     for statement in graph.statements:
@@ -89,33 +89,33 @@ def run_graph(graph: ir.Graph, given: Values) -> Values:
     return values
 
 
-def _operate(statement: ir.Statement, point: Point, values: Values) -> Fraction:
+def _operate(statement: nodes.Statement, point: Point, values: Values) -> Fraction:
     box = statement.box
 
-    def word(operand: ir.Operand, at: Point) -> Fraction:
+    def word(operand: nodes.Operand, at: Point) -> Fraction:
         match operand:
-            case ir.Read(tensor=tensor, subscripts=subscripts):
+            case nodes.Read(tensor=tensor, subscripts=subscripts):
                 return values[tensor, tuple(s.at(at) for s in subscripts)]
-            case ir.Constant(value=value):
+            case nodes.Constant(value=value):
                 return value
-            case ir.Ordinal(value=value):
+            case nodes.Ordinal(value=value):
                 return Fraction(value.at(at), 1 << operand.fraction)
 
     def reduced(names: tuple[str, ...]) -> Iterator[Point]:
         return (point | more for more in points({n: range(box[n].low, box[n].high) for n in names}))
 
     match statement.operation:
-        case ir.Linear(terms=terms, shift=shift):
+        case nodes.Linear(terms=terms, shift=shift):
             total = Fraction(0)
             for term in terms:
                 scale = term.sign * Fraction(2) ** (-shift if len(term.factors) == 2 else 0)
                 total += sum(scale * prod(word(f, at) for f in term.factors) for at in reduced(term.reduce))
             return total
-        case ir.Product(operand=operand, reduce=reduce):
+        case nodes.Product(operand=operand, reduce=reduce):
             return prod((word(operand, at) for at in reduced(reduce)), start=Fraction(1))
-        case ir.Compare(op=op, left=left, right=right):
+        case nodes.Compare(op=op, left=left, right=right):
             return OPERATORS[Operator(op)](word(left, point), word(right, point))
-        case ir.Extreme(op=op, operands=(operand,), reduce=reduce, initial=None):
+        case nodes.Extreme(op=op, operands=(operand,), reduce=reduce, initial=None):
             return {"max": max, "min": min}[op](word(operand, at) for at in reduced(reduce))
         case other:
             raise AssertionError(f"{other} has no exact value")
