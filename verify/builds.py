@@ -1,223 +1,187 @@
-"""Many builds, and hashes of all that they write and print: what a change of the tool's own structure must not change.
+"""Makes builds, and records hashes of all that they write and print, so that two states of the tree can be compared.
 
-    python -m verify.builds make RECORD.json [--only WORD]
-    python -m verify.builds compare BEFORE.json AFTER.json
+python -m verify.builds make RECORD.json [--only WORD] [--keep FOLDER]
+python -m verify.builds compare BEFORE.json AFTER.json
 
-The commands run in processes of their own, with the package that ``PYTHONPATH`` names, so the same script makes the
-records of two checkouts. Verilog is compared without its comments, and generated Python without lines of import.
+``make`` runs the commands of :mod:`verify.table` in a temporary folder. ``compare`` says which builds and files differ,
+and has the status 1 if any does. Nothing of the package is imported, because its modules may have other names in the
+other state. Two records are compared that were made on one machine, with the same releases of all packages.
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import os
-import re
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
-import zipfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from verify.build_inputs import write_inputs
+from verify.hashes import hash_of, hash_of_file
+from verify.inputs import write_inputs
+from verify.table import BUILDS, Build
 
-EXAMPLES = ("linear", "logistic", "svm", "recommender", "backprop", "backprop2")
-ARRAYS = (("4", "q6.10"), ("16", "q7.11"), ("64", "q6.10"))
-COMMANDS = tuple(
-    "gen check bound eval sim train test formats explore overlay load synth build ranges preprocess tblgen templates"
-    " targets boards examples".split()
-)
-SECONDS = re.compile(r"\d+(\.\d+)? (s|ms|seconds)\b|\d+(\.\d+)? steps/s|\d[\d,]* (steps|samples) a second")
-"""Measured times, which differ from run to run."""
-COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-IMPORT = re.compile(r"^[ \t]*(from|import) .*$", re.MULTILINE)
-MODULE = re.compile(r"\btabla(\.[a-z_]+)+")
-"""The name of a module. Generated Python may name those that it imports."""
+ROOT = Path(__file__).resolve().parents[1]
+SCHEMA = "tabla-builds-1"
+State = dict[str, tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Build:
-    """A command line of ``tabla``, and the folder or file that it writes, if it writes one."""
+class Record:
+    """What a build did: its words and its exit status, and hashes of what it printed and of the files it wrote."""
 
-    name: str
     words: tuple[str, ...]
-    output: str = ""
-
-
-def builds() -> Iterator[Build]:
-    """Yield all builds. Those that need the output of another one come after it."""
-    yield Build(name="examples", words=("examples", *EXAMPLES, "-o", "given"), output="given")
-    for example in EXAMPLES:
-        for pes, number in ARRAYS:
-            yield _gen(f"{example}-{pes}", f"given/{example}.t --pes {pes} --format {number}")
-    for name, words in _VARIANTS.items():
-        yield _gen(name, words)
-    for name, words in _OTHERS.items():
-        output = re.search(r" -o (\S+)", words)
-        yield Build(name=name, words=tuple(words.split()), output=output[1] if output else "")
-    for stage in ("ast", "graph", "mapping", "schedule", "program"):
-        yield Build(name=f"emit-{stage}", words=("gen", "given/logistic.t", "--emit", stage))
-    for command in COMMANDS:
-        yield Build(name=f"help-{command}", words=(command, "--help"))
-
-
-def _gen(name: str, words: str) -> Build:
-    return Build(name=name, words=("gen", *words.split(), "--json", "-", "-o", f"out/{name}"), output=f"out/{name}")
-
-
-_VARIANTS = {
-    "matrix": "kernels.tc:mm --size M=4 --size K=6 --size N=3 --pes 4",
-    "matrix-inputs": "kernels.tc:mm --inputs mm.npz --keep b --pes 4",
-    "mean": "kernels.tc:mean --size N=31 --pes 4",
-    "convolution": "kernels.tc:conv --size H=8 --size W=8 --size KH=3 --size KW=3 --keep w --pes 8",
-    "softmax": "kernels.tc:soft --size N=10 --pes 4 --format q8.16",
-    "layer": "layers.py:layer --shape x=12 --shape w=6,12 --shape b=6 --keep w --keep b --pes 4",
-    "pooled": "layers.py:pooled --shape x=16 --pes 4",
-    "dense": "dense.onnx --pes 4 --format q8.10",
-    "dense-tuned": "dense.onnx --pes 4 --train w2,b2 --loss cross-entropy --learning-rate 0.05",
-    "convolved": "convolved.onnx --pes 16",
-    "defined": "learner.t -D size=9 --pes 4",
-    "guarded": "given/logistic.t --pes 8 --model-guard 8",
-    "minibatch": "given/logistic.t --pes 8 --minibatch 4",
-    "minibatch-guarded": "given/backprop.t --pes 8 --minibatch 2 --model-guard 4 --format q4.8",
-    "runtime-rate": "given/logistic.t --pes 4 --runtime-rate",
-    "rate": "given/linear.t --pes 4 --learning-rate 0.001",
-    "results": "given/logistic.t --pes 4 --result h",
-    "wide-port": "given/logistic.t --pes 16 --stream-words 16",
-    "groups": "given/backprop.t --pes 16 --pes-per-pu 4",
-    "sequencers": "given/backprop.t --pes 8 --sequencers 2",
-    "depths": "given/svm.t --pes 4 --model-words 64 --data-words 64 --interim-words 32",
-    "latency": "given/backprop.t --pes 8 --objective latency",
-    "effort": "given/recommender.t --pes 8 --effort 0",
-    "axi": "given/logistic.t --pes 4 --bus axi",
-    "axi-wide": "given/backprop.t --pes 8 --bus axi --bus-width 128",
-    "axi-rate": "given/linear.t --pes 2 --bus axi --runtime-rate --minibatch 2",
-    "auto": "given/logistic.t --pes 4 --format auto12 --data given/breast_cancer.npz --samples 200",
-    "faulty": "faulty.t",
-    "refused": "given/logistic.t --pes 300",
-}
-_OTHERS = {
-    "overlay": "overlay --pes 4 --model-words 64 --data-words 64 -o out/overlay --json -",
-    "overlay-axi": "overlay --template LearningOverlay --pes 4 --bus axi -o out/overlay-axi",
-    "overlay-least": "overlay --for given/linear.t --pes 4 -o out/overlay-least",
-    "onto": "gen given/linear.t --onto out/overlay -o out/onto",
-    "load": "load given/linear.t --onto out/overlay -o out/linear.image",
-    "check": "check given/backprop.t",
-    "check-faulty": "check faulty.t",
-    "bound": "bound given/backprop.t --pes 16",
-    "eval": "eval given/logistic.t --inputs given/breast_cancer.npz --seed 1 --samples 50 -o out/eval.npz",
-    "eval-float": "eval kernels.tc:mm --inputs mm.npz --float -o out/mm.npz",
-    "sim": "sim given/logistic.t --inputs given/breast_cancer.npz --seed 1 --samples 20 -o out/s.npz --json -",
-    "train": "train given/logistic.t --data given/breast_cancer.npz --split 0.2 --epochs 2 -o out/trained.npz --json -",
-    "train-table": "train learner.t -D size=4 --data table.csv --standardise --split 0.2,0.2 -o out/table.npz",
-    "train-auto": "train learner.t -D size=4 --data table.csv --format auto10 --epochs 3 -o out/auto.npz",
-    "test": "test given/logistic.t --data given/breast_cancer.npz --weights out/trained.npz --json -",
-    "formats": "formats learner.t -D size=4 --data table.csv --split 0.2,0.2 --widths 10,12 --guards 0,4 --json -",
-    "explore": "explore given/linear.t --pes 2,4 --format q6.10,q4.6 -o out/explore",
-    "ranges": "ranges kernels.tc:conv",
-    "preprocess": "preprocess learner.t -D size=3",
-    "tblgen": "tblgen records.td --dump-json",
-    "templates": "templates",
-    "targets": "targets",
-    "boards": "boards",
-    "unknown": "unknown",
-}
-
-
-def make(record: Path, only: str | None) -> None:
-    """Make the builds whose names have the word `only`, or all of them, and write their hashes."""
-    found: dict[str, object] = {}
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        write_inputs(folder)
-        (folder / "out").mkdir()
-        for build in builds():
-            if only is None or only in build.name or build.name == "examples":
-                began = time.perf_counter()
-                found[build.name] = _made(build, folder)
-                print(f"{build.name:20} {time.perf_counter() - began:6.1f} s", flush=True)
-    record.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    files = sum(len(entry["files"]) for entry in found.values() if isinstance(entry, dict))
-    print(f"{len(found)} builds, {files} files")
-
-
-def _made(build: Build, folder: Path) -> dict[str, object]:
-    """Run a command, and return its status and the hashes of what it printed and wrote."""
-    environment = {**os.environ, "TABLA_CACHE_KINDS": "", "COLUMNS": "100", "NO_COLOR": "1"}
-    done = subprocess.run(
-        [sys.executable, "-P", "-m", "tabla", *build.words], cwd=folder, env=environment, capture_output=True, text=True
-    )
-    said = {name: SECONDS.sub("TIME", text) for name, text in (("stdout", done.stdout), ("stderr", done.stderr))}
-    target = folder / build.output
-    paths = sorted(p for p in target.rglob("*") if p.is_file()) if target.is_dir() else [target]
-    written = [path for path in paths if build.output and path.is_file()]
-    return {
-        "status": done.returncode,
-        **{name: _hash(text.encode()) for name, text in said.items()},
-        "files": {path.relative_to(folder).as_posix(): _hash(_normal(path, folder)) for path in written},
-    }
-
-
-def _normal(path: Path, folder: Path) -> bytes:
-    """Return what a file says, without what may differ."""
-    content = path.read_bytes()
-    if path.suffix == ".npz":
-        with zipfile.ZipFile(path) as archive:
-            return b"".join(name.encode() + archive.read(name) for name in archive.namelist())
-    if path.suffix == ".v":
-        return COMMENT.sub("", content.decode()).encode()
-    if path.suffix == ".py" or "tb" in path.relative_to(folder).parts:
-        return MODULE.sub("MODULE", IMPORT.sub("", content.decode())).encode()
-    if path.name in ("explore.json", "index.html", "explore.jsonl"):
-        return SECONDS.sub("TIME", content.decode()).encode()
-    return content
-
-
-def _hash(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()[:20]
-
-
-def compare(before: Path, after: Path) -> int:
-    """Print what differs between two records. Return 1 if anything does."""
-    old, new = (json.loads(path.read_text(encoding="utf-8")) for path in (before, after))
-    differing = 0
-    for name in dict.fromkeys((*old, *new)):
-        for what in _differences(old.get(name), new.get(name)):
-            print(f"{name}: {what}")
-            differing += 1
-    print(f"{len(new)} builds, {differing} differences")
-    return 1 if differing else 0
-
-
-def _differences(old: dict[str, object] | None, new: dict[str, object] | None) -> Iterator[str]:
-    if old is None or new is None:
-        yield "is in one record only"
-        return
-    yield from (key for key in ("status", "stdout", "stderr") if old[key] != new[key])
-    one, other = old["files"], new["files"]
-    assert isinstance(one, dict) and isinstance(other, dict)
-    yield from (path for path in dict.fromkeys((*one, *other)) if one.get(path) != other.get(path))
+    status: int
+    stdout: str
+    stderr: str
+    files: dict[str, str]
 
 
 def main() -> int:
-    """Run the command line."""
-    parser = argparse.ArgumentParser(prog="python -m verify.builds", description=__doc__)
-    commands = parser.add_subparsers(required=True, dest="command")
-    making = commands.add_parser("make", help="make the builds and write their hashes")
-    making.add_argument("record", type=Path)
-    making.add_argument("--only", help="a word of the names of builds")
-    comparing = commands.add_parser("compare", help="say what differs between two records")
-    comparing.add_argument("before", type=Path)
-    comparing.add_argument("after", type=Path)
-    arguments = parser.parse_args()
-    if arguments.command == "make":
-        make(arguments.record, arguments.only)
-        return 0
-    return compare(arguments.before, arguments.after)
+    """Run the command, and return its exit status."""
+    parser = argparse.ArgumentParser(prog="python -m verify.builds", description=__doc__.splitlines()[0])
+    commands = parser.add_subparsers(dest="command", required=True)
+    make = commands.add_parser("make", help="make the builds, and write the hashes")
+    make.add_argument("record", type=Path, metavar="RECORD.json")
+    make.add_argument("--only", default="", metavar="WORD", help="only builds with this in their name or command")
+    make.add_argument("--keep", type=Path, metavar="FOLDER", help="keep what was written and printed, to look at it")
+    compare = commands.add_parser("compare", help="say which builds and files differ")
+    compare.add_argument("before", type=Path, metavar="BEFORE.json")
+    compare.add_argument("after", type=Path, metavar="AFTER.json")
+    asked = parser.parse_args()
+    if asked.command == "compare":
+        return _compare(_read(asked.before), _read(asked.after))
+    return _make(asked.record, asked.only, asked.keep)
+
+
+def _make(path: Path, word: str, keep: Path | None) -> int:
+    """Make the builds, write the record, and return 1 if a build has not the status that the table gives it."""
+    began, records, wrong = time.monotonic(), {}, []
+    with tempfile.TemporaryDirectory(prefix="builds-") as temporary:
+        folder = Path(temporary).resolve()
+        work, environment = folder / "work", _environment(folder)
+        (work / "in").mkdir(parents=True)
+        write_inputs(work / "in")
+        _must_be_ours(work, environment)
+        for build in _asked(word):
+            start = time.monotonic()
+            records[build.name] = record = _run(build, work, environment)
+            print(f"{build.name:<28} {time.monotonic() - start:6.1f} s  {len(record.files):3} files", flush=True)
+            if record.status != build.status:
+                wrong.append(f"{build.name}: status {record.status} instead of {build.status}")
+        if keep:
+            shutil.copytree(work, keep, dirs_exist_ok=True)
+    content = {"schema": SCHEMA, "builds": {name: asdict(record) for name, record in records.items()}}
+    path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    files = sum(len(record.files) for record in records.values())
+    spent, used = time.monotonic() - began, os.times()
+    work_done = f"{spent:.0f} s, {used.children_user + used.children_system:.0f} s of processor time"
+    print(*wrong, f"{len(records)} builds, {files} files, {work_done}", sep="\n")
+    return 1 if wrong else 0
+
+
+def _asked(word: str) -> list[Build]:
+    """Return the builds with a word, and those whose files they need, in the order of the table."""
+    wanted = {build.name for build in BUILDS if word in build.name or word in " ".join(build.words)}
+    for build in reversed(BUILDS):
+        if build.name in wanted:
+            wanted |= build.needs()
+    return [build for build in BUILDS if build.name in wanted]
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    """Return the environment of all builds, which holds nothing of the user that could change an output."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("TABLA_", "PYTHON"))}
+    return kept | {
+        "PYTHONPATH": str(ROOT),
+        # The order of sets is always the same, so a difference between two records is never one of chance.
+        "PYTHONHASHSEED": "0",
+        # Every schedule is made anew; only machine code is kept, from one build to the next.
+        "TABLA_CACHE": str(folder / "cache"),
+        "TABLA_CACHE_KINDS": "compiled",
+        "COLUMNS": "100",
+        "LC_ALL": "C.UTF-8",
+        # The order in which numpy adds must not depend on the cores of the machine.
+        "OMP_NUM_THREADS": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+    }
+
+
+def _must_be_ours(work: Path, environment: dict[str, str]) -> None:
+    """End with an error if Python would find the package elsewhere than in this tree, such as where it is installed."""
+    words = [sys.executable, "-c", "import tabla; print(tabla.__file__)"]
+    found = subprocess.run(words, cwd=work, env=environment, capture_output=True, text=True, check=True).stdout.strip()
+    if ROOT not in Path(found).resolve().parents:
+        raise SystemExit(f"error: the package is that of {found}, not that of {ROOT}")
+
+
+def _run(build: Build, work: Path, environment: dict[str, str]) -> Record:
+    """Make a build in the folder of all builds, and return its record."""
+    if any(word.startswith(f"{build.name}/") for word in build.words):
+        (work / build.name).mkdir(exist_ok=True)
+    before = _state(work)
+    words = [sys.executable, "-m", "tabla", *build.words]
+    done = subprocess.run(words, cwd=work, env=environment, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    after = _state(work)
+    changed = [Path(name) for name in sorted(after) if after[name] != before.get(name)]
+    (work / "printed").mkdir(exist_ok=True)
+    (work / "printed" / f"{build.name}.stdout").write_bytes(done.stdout)
+    (work / "printed" / f"{build.name}.stderr").write_bytes(done.stderr)
+    return Record(
+        words=build.words,
+        status=done.returncode,
+        stdout=hash_of(done.stdout),
+        stderr=hash_of(done.stderr),
+        files={path.as_posix(): hash_of_file(path, (work / path).read_bytes()) for path in changed},
+    )
+
+
+def _state(work: Path) -> State:
+    """Return size and time of every file. Python's own caches of Tile programs are no outputs."""
+    found = (path for path in work.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    return {path.relative_to(work).as_posix(): (path.stat().st_size, path.stat().st_mtime_ns) for path in found}
+
+
+def _read(path: Path) -> dict[str, Record]:
+    content = json.loads(path.read_text(encoding="utf-8"))
+    if content.get("schema") != SCHEMA:
+        raise SystemExit(f"error: {path} is no record of builds")
+    return {name: Record(**{**each, "words": tuple(each["words"])}) for name, each in content["builds"].items()}
+
+
+def _compare(before: dict[str, Record], after: dict[str, Record]) -> int:
+    """Print what differs, and return 1 if anything does."""
+    lines = [line for name in {**before, **after} for line in _differences(name, before.get(name), after.get(name))]
+    files = sum(len(record.files) for record in before.values())
+    print(*lines, f"{len(before)} builds with {files} files; differences: {len(lines)}", sep="\n")
+    return 1 if lines else 0
+
+
+def _differences(name: str, before: Record | None, after: Record | None) -> Iterator[str]:
+    """Yield a line for each thing in which two records of a build differ."""
+    if before is None or after is None:
+        yield f"{name}: {'only after' if before is None else 'only before'}"
+        return
+    if before.words != after.words:
+        yield f"{name}: the command is another one"
+    if before.status != after.status:
+        yield f"{name}: status {before.status} before, {after.status} after"
+    for stream in ("stdout", "stderr"):
+        if getattr(before, stream) != getattr(after, stream):
+            yield f"{name}: {stream} differs"
+    for path in sorted({*before.files, *after.files}):
+        match before.files.get(path), after.files.get(path):
+            case None, _:
+                yield f"{name}: {path} is written only after"
+            case _, None:
+                yield f"{name}: {path} is written only before"
+            case first, second if first != second:
+                yield f"{name}: {path} differs"
 
 
 if __name__ == "__main__":
