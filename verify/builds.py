@@ -28,6 +28,7 @@ from verify.table import BUILDS, Build
 
 ROOT = Path(__file__).resolve().parents[1]
 SCHEMA = "tabla-builds-1"
+PACKAGE_RECORDS = ("machine.td", "bus.td", "targets.td")
 State = dict[str, tuple[int, int]]
 
 
@@ -67,7 +68,7 @@ def _make(path: Path, word: str, keep: Path | None) -> int:
         work, environment = folder / "work", _environment(folder)
         (work / "in").mkdir(parents=True)
         write_inputs(work / "in")
-        _must_be_ours(work, environment)
+        _copy_records(_package(work, environment), work / "in")
         for build in _asked(word):
             start = time.monotonic()
             records[build.name] = record = _run(build, work, environment)
@@ -112,12 +113,22 @@ def _environment(folder: Path) -> dict[str, str]:
     }
 
 
-def _must_be_ours(work: Path, environment: dict[str, str]) -> None:
-    """End with an error if Python would find the package elsewhere than in this tree, such as where it is installed."""
+def _package(work: Path, environment: dict[str, str]) -> Path:
+    """Return the folder of the package, which must be the one in this tree, and not the one that is installed."""
     words = [sys.executable, "-c", "import tabla; print(tabla.__file__)"]
     found = subprocess.run(words, cwd=work, env=environment, capture_output=True, text=True, check=True).stdout.strip()
     if ROOT not in Path(found).resolve().parents:
         raise SystemExit(f"error: the package is that of {found}, not that of {ROOT}")
+    return Path(found).parent
+
+
+def _copy_records(package: Path, folder: Path) -> None:
+    """Copy the records of the package, whose own folder may be another one in the other state."""
+    for name in PACKAGE_RECORDS:
+        found = [path for path in package.rglob(name) if path.is_file()]
+        if len(found) != 1:
+            raise SystemExit(f"error: the package has {len(found)} files {name}, not one")
+        shutil.copyfile(found[0], folder / name)
 
 
 def _run(build: Build, work: Path, environment: dict[str, str]) -> Record:

@@ -1,8 +1,8 @@
 """The table of all builds: a name, and the words of a command.
 
 ``@`` stands for the name of the build, which is the folder that it writes. A word ``NAME/FILE`` is what the build NAME
-has written, so that build is made before. The folder ``in`` has the inputs of :mod:`verify.inputs`. Folders are fixed,
-and all paths relative, so printed paths are the same each time.
+has written, so that build is made before. The folder ``in`` has the inputs of :mod:`verify.inputs`, and copies of the
+records of the package. Folders are fixed, and all paths relative, so printed paths are the same each time.
 """
 
 from __future__ import annotations
@@ -153,6 +153,10 @@ preprocess-values      preprocess in/products.tc --values
 preprocess-file        preprocess in/products.tc -o @/expanded.tc
 tblgen                 tblgen in/records.td
 tblgen-json            tblgen in/records.td --dump-json -o @/records.json -d @/records.d
+tblgen-machine         tblgen in/machine.td
+tblgen-machine-json    tblgen in/machine.td --dump-json -o @/records.json -d @/records.d
+tblgen-bus             tblgen in/bus.td
+tblgen-targets         tblgen in/targets.td
 templates              templates
 templates-own          templates --templates in/own.td --json -
 targets                targets
