@@ -30,6 +30,8 @@
 #   make fuzz-formulas
 #                    draw formulas, and hold the words of all notations against each other and against float64; N seconds,
 #                    SEED
+#   make builds      make 209 builds and write hashes of all that they write and print into builds.json; a change of the
+#                    structure alone changes none (python -m verify.builds compare BEFORE.json AFTER.json)
 #   make mutants     plant faults into the hardware and into the Verilog of a network, and write docs/mutation.md with
 #                    those that the tests miss; N faults, SEED; a run that was interrupted goes on; takes hours
 #   make clean       remove everything that the other targets made
@@ -44,7 +46,7 @@ PYTEST := $(BIN)/python -m pytest -rs
 WORKERS ?= 2
 
 .PHONY: help demo check test test-all lint docs docs-test bench bench-bus bench-fpga bench-cost bench-overlay \
-	bench-accuracy prove prove-quick prove-mutants fuzz fuzz-texts fuzz-formulas mutants simulators clean
+	bench-accuracy prove prove-quick prove-mutants fuzz fuzz-texts fuzz-formulas builds mutants simulators clean
 .DEFAULT_GOAL := help
 
 help:
@@ -173,6 +175,9 @@ fuzz-texts: $(VENV)/test
 fuzz-formulas: $(VENV)/test
 	$(BIN)/python -m verify.fuzz.drawn_formulas --seconds $(or $(N),60) --seed $(SEED)
 
+builds: $(VENV)/test
+	$(BIN)/python -m verify.builds make builds.json
+
 # The file fuzz-programs.json tells how far the run is.
 fuzz: $(VENV)/test simulators
 	$(BIN)/python -m verify.fuzz.programs --count $(or $(N),300) --seed $(SEED)
@@ -185,4 +190,4 @@ mutants: $(VENV)/test simulators
 	$(BIN)/python -m verify.fuzz.bench_mutants $(if $(N),--count $(N)) $(if $(filter command,$(origin SEED)),--seed $(SEED))
 
 clean:
-	rm -rf $(VENV) .lint build demo site fuzz-faults fuzz-programs.json *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .lint build demo site fuzz-faults fuzz-programs.json builds.json *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
