@@ -34,7 +34,7 @@ def tokens(port: OutputPort, depth: int, samples: int) -> tuple[list[int], list[
         replace(IMAGE, parameters=parameters),
         samples=samples,
         beats=0,
-        initiation_interval=port.initiation_interval,
+        period=port.initiation_interval,
         outputs=[timing().front + int(cycle) for cycle in np.repeat(port.puts, port.each)],
         stalls=Stalls(),
         origin=0,
