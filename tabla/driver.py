@@ -156,6 +156,7 @@ def compile(
     options.refuse_unused_records(template, format)
     from tabla.learn.auto_format import for_build
 
+    # Only where data are to choose the format; otherwise the options come back as they are.
     chosen, format_choice = for_build(
         partial(build, source), options, data, epochs=epochs, weights=weights, seed=seed, samples=samples, test=test,
         split=split, split_seed=split_seed, shuffle=shuffle, columns=columns, classes=classes, standardise=standardise,
@@ -431,5 +432,6 @@ class Build(Stages):
         from tabla.learn.runs import words_of_inputs
 
         self._refuse_memories()
+        # The words of --inputs are for the test bench. A build may not read data itself (decision 35).
         given = None if self.options.inputs is None else partial(words_of_inputs, self, SEED)
         return write(self, Path(checked_path("folder", folder)), given)

@@ -1,6 +1,6 @@
 """Who may import whom: the rooms of the package, from the entrance down, each with what it holds.
 
-The order is the flow of the data: text, graph, schedule, program, hardware, host. A room is a folder or a module
+The lines go against the flow of the data: host, hardware, program, schedule, graph. A room is a folder or a module
 directly below ``tabla``, or a folder inside one with a rule of its own. A new room is a line here.
 """
 

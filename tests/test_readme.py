@@ -69,7 +69,8 @@ def test_program_shown_is_the_example() -> None:
 
 def test_paths_named_exist() -> None:
     """Pages, docstrings and comments name files of the repository by paths that there are."""
-    path = re.compile(r"`((?:tabla|docs|examples|tests|verify|benchmarks|manual|templates|hw|sim)/[\w./-]*)`")
+    folders = "tabla|docs|examples|tests|verify|benchmarks|manual|templates|hw|sim"
+    path = re.compile(rf"`((?:{folders})/[\w./-]*|(?:[\w-]+/)+[\w-]+\.(?:py|md|td|tc))`")
     pages = [*ROOT.glob("docs/**/*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
     sources = [
         file for top in ("tabla", "tests", "verify", "benchmarks", "manual") for file in (ROOT / top).rglob("*.py")

@@ -1,4 +1,4 @@
-"""Reading arrays of real numbers from files, and fitting them to the names and shapes of a program.
+"""Reading arrays of real numbers from files, and writing them.
 
 An ``.npz`` file holds arrays under the names of the program. A ``.csv`` file has a header with a name for each column
 (:mod:`tabla.base.table`): ``x[0]``, ``x[1]`` and so on for the elements of a tensor, ``y`` for a scalar. Each
@@ -94,7 +94,3 @@ def refuse_strangers(arrays: Arrays, known: Iterable[str], origin: str) -> None:
         if name not in known:
             message = f"{origin} holds '{name}', which the program does not have"
             raise TablaError(message, hint=f"it has {', '.join(known)}" if known else "leave it out: it has none")
-
-
-def _text(subscripts: tuple[int, ...]) -> str:
-    return "".join(f"[{k}]" for k in subscripts)

@@ -60,19 +60,20 @@ _TEXTS = {"format": "q6.10", "template": "Pe16", "bus": "axi", "loss": "mse", "o
 class Options:
     """The options of a build; None leaves the choice to the tool or to the template.
 
-    Array: `pes` is the number of PEs, 1 to 128, and `pes_per_pu` the number of PEs of a tap group. `sequencers` is the
-    number of sequencers. `stream_words` is the number of words of a beat, a power of two. `model_words`, `data_words`
-    and `interim_words` are depths of the lanes' memories. `template` names a preset, and `templates` is a file with
-    more presets and formats. `format` is a number format such as ``q6.10``. `onto` is the folder of an overlay, which
-    has all of these, and takes the place of the array.
+    Array: `pes` is the number of PEs, 1 to 128, and `pes_per_pu` the number of PEs of a processing unit (PU).
+    `sequencers` is the number of sequencers. `stream_words` is the number of words of a beat, a power of two.
+    `model_words`, `data_words` and `interim_words` are depths of the lanes' memories. `template` names a preset, and
+    `templates` is a file with more presets and formats. `format` is a number format such as ``q6.10``. `onto` is the
+    folder of an overlay, which has all of these, and takes the place of the array. `bus` is ``axi`` for a wrapper, and
+    `bus_width` the bits of its streams.
 
     Program: `defines` are the ``-D`` options by name. `learning_rate` is the constant ``mu``, and with `runtime_rate`
-    hosts can load another one. `minibatch` is the number
-    of samples of a step. `model_guard` is the number of guard bits of the models that learn; None stands for 0, or with
-    ``auto`` for what the data ask for. `results` are the names of values to return beside the models. `sizes` gives a
-    kernel its sizes; so do `inputs`, which are arrays by name or their .npz file. `keep` names the inputs of a kernel
-    that are loaded once. `shapes` and `arguments` are the tensors and the other parameters of a Tile function. Of a
-    model that was trained elsewhere, the initialisers `train` learn, or all but those of `freeze`, from the `loss`.
+    hosts can load another one. `minibatch` is the number of samples of a step. `model_guard` is the number of guard
+    bits of the models that learn; None stands for 0, or with ``auto`` for what the data ask for. `results` are the
+    names of values to return beside the models. `sizes` gives a kernel its sizes; so do `inputs`, which are arrays by
+    name or their file (.npz or .csv). `keep` names the inputs of a kernel that are loaded once. `shapes` and
+    `arguments` are the tensors and the other parameters of a Tile function. Of a model that was trained elsewhere, the
+    initialisers `train` learn, or all but those of `freeze`, from the `loss`.
 
     Search: `effort` is the level of the search for a mapping, 0 to 3. `objective` is what the search makes small: the
     cycles of a sample (``throughput``), or those from its first word to its last result or update (``latency``).
@@ -177,7 +178,7 @@ class Options:
             raise TablaTypeError("scheduler: this is not a function", hint="docs/extend/scheduler.md has an example")
 
     @property
-    def program(self) -> ProgramOptions:
+    def of_program(self) -> ProgramOptions:
         """What the options say about the program, whatever array it is compiled for."""
         names = {each.name for each in fields(ProgramOptions)} - {"inputs"}
         return ProgramOptions(inputs=self._input_shapes, **{name: getattr(self, name) for name in names})

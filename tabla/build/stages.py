@@ -81,7 +81,7 @@ class Stages:
         """
         template = options.chosen_template()
         number = Format(integer=template.integer_bits, fraction=template.fraction_bits)
-        reading = read(source, options.program)
+        reading = read(source, options.of_program)
         return cls(
             name=reading.name,
             options=options,

@@ -1,4 +1,4 @@
-"""The options that several commands share, and their translation into the options of the driver.
+"""The options that several commands share, and their translation into the options of a build.
 
 The functions `definition` to `engine` read the text of one option each; a text that is wrong is an
 `ArgumentTypeError`, which argparse prints. The functions ``add_...`` add options to a parser.
@@ -364,7 +364,7 @@ _RECORDS = ("template", "format", "target", "board")
 
 
 def build_options(arguments: Namespace) -> Options:
-    """Return the driver's options. Raises `TablaError` if ``--templates`` names a file and nothing of it is used."""
+    """Return the options of a build. Raises `TablaError` if ``--templates`` names a file and nothing of it is used."""
     fields = ("pes", "pes_per_pu", "sequencers", "format", "learning_rate", "minibatch", "model_guard", "stream_words")
     more = ("model_words", "data_words", "interim_words", "template", "templates", "onto", "effort", "objective")
     switches = ("force", "saturate", "runtime_rate", "loss")
@@ -401,7 +401,7 @@ def remark_unused_inputs(arguments: Namespace, console: Console) -> None:
 
 
 def size_options(arguments: Namespace) -> Options:
-    """Return the driver's options for a command that compiles nothing: only those that give a kernel its sizes."""
+    """Return the options of a build for a command that compiles nothing: only those that give a kernel its sizes."""
     return Options(defines=dict(arguments.defines), sizes=dict(arguments.sizes), inputs=arguments.inputs)
 
 

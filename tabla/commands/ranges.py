@@ -26,11 +26,11 @@ def run(arguments: Namespace, console: Console) -> int:
     if path.suffix != ".tc":
         raise TablaError(f"'{arguments.file}' has no ranges to infer", hint="ranges are those of a .tc file")
     options = size_options(arguments)
-    expanded, unit = read_unit(path, options.program)
+    expanded, unit = read_unit(path, options.of_program)
     with expanded.pointing_back():
         if options.sizes or options.inputs:
             function = unit.function(member)
-            text = ranges_text(unit, function.name, sizes_of(function, options.program))
+            text = ranges_text(unit, function.name, sizes_of(function, options.of_program))
         else:
             text = ranges_text(unit, member)
     console.result(text)

@@ -1,1 +1,1 @@
-"""The dataflow graph: tensor statements over index domains, their text form and their meaning."""
+"""The dataflow graph: what it may be, what it means, in words and in reals, and the passes over it."""

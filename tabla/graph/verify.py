@@ -60,7 +60,7 @@ def verify(graph: Graph, *, flat_gathers: bool = False) -> None:
       sum replaces.
 
     With `flat_gathers` the subscripts of a gather are parts of one position, counted in words of the row-major tensor,
-    as the pass `addresses` leaves them. A single one of them may then lie outside the tensor.
+    as the pass `flat-gathers` leaves them. A single one of them may then lie outside the tensor.
     """
     _check_tensors(graph)
     written = {name: _Written(tensor) for name, tensor in graph.tensors.items()}

@@ -1,1 +1,1 @@
-"""Amaranth components of the machine."""
+"""The machine as components of Amaranth, and its Verilog (`emit`)."""

@@ -61,7 +61,8 @@ def _read_onnx(path: Path, member: str | None, options: ProgramOptions) -> Readi
     return read_onnx(path, options)
 
 
-# Each front end is imported by its reader: who compiles a .t file does not wait for the others.
+# The reader of a notation is imported when a file of it is read. ONNX and Tile come along anyway, because a model of
+# ONNX is a program that users may give.
 _NOTATIONS: dict[str, Notation] = {
     each.suffix: each
     for each in (

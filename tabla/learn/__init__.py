@@ -1,1 +1,1 @@
-"""Training on an engine: reading the data, choosing what to measure, and the loop over the epochs."""
+"""What users do with a build and data: training, scoring, number formats, fleets and explorations."""

@@ -1,7 +1,6 @@
-"""Evaluating, simulating and training a build: arrays of real numbers in, arrays and figures out.
+"""Evaluating and simulating a build, and calling it like a function: arrays of real numbers in, arrays and figures out.
 
-Every function takes the :class:`~tabla.build.stages.Stages` of a build. Arrays of samples have one leading axis of
-samples; arrays of models have none. `Reals` are float64 numbers, `Words` are the signed integers of the number format.
+:mod:`tabla.build.arrays` says what the arrays are, and :mod:`tabla.learn.train` has the training.
 """
 
 from __future__ import annotations

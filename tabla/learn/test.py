@@ -193,7 +193,7 @@ def test(
     that has no label is scored by that of the data (:func:`labelled`). A program that learns is run as its inference
     part. With an `engine`, all samples run there. Without one the evaluation computes every sample, and the cycle model
     the first ones. Every word of the engine is compared with the evaluation; a difference is an AssertionError.
-    `samples` limits the run to the first samples. `metric` is one of `training.metrics.NAMES`. Data is standardised,
+    `samples` limits the run to the first samples. `metric` is one of `tabla.learn.metrics.NAMES`. Data is standardised,
     and its classes get numbers, as when the models were learnt; `columns` and `classes` are those of
     :func:`tabla.learn.train.train`.
     """

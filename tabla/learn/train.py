@@ -156,7 +156,7 @@ def train(
     `data` holds inputs and labels by name, or is the path of a file with them. The accelerator and float64 take the
     same steps, `epochs` times over all samples. Samples that do not fill the last minibatch are measured but not
     learnt from. `predict` names the value to compare with the label; by default it is the value that the program text
-    compares with a label. `metric` is one of `training.metrics.NAMES`. The models start from `weights`, or else from
+    compares with a label. `metric` is one of `tabla.learn.metrics.NAMES`. The models start from `weights`, or else from
     `seed`. A program without gradients cannot learn: it needs `weights`, and works through the data once. `epochs` and
     `samples` are 1 or more, and `seed` is 0 or more. `remark` takes a line that says why numpy evaluates where machine
     code would be faster.
@@ -424,7 +424,7 @@ def measured_graph(build: Stages, ready: Prepared, predict: str | None) -> tuple
 def chosen_prediction(build: Stages, predict: str | None) -> tuple[Graph, Prediction]:
     """Return the prediction to measure, and a graph that computes it.
 
-    A value that the user names with `predict` may have been optimised remote, so the program is lowered again with that
+    A value that the user names with `predict` may have been optimised away, so the program is lowered again with that
     value as a result.
     """
     labels = list(shapes_of(build.sample, "label"))

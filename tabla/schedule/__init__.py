@@ -1,3 +1,3 @@
-"""From a legal graph to its schedule: mapping, strands, their times, the proof that they are right, and a
+"""From a graph to its schedule: the legal graph, mapping, strands, their times, the proof that they are right, and a
 lower bound.
 """

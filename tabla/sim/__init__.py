@@ -1,1 +1,1 @@
-"""What runs an accelerator: the protocol of every machine, the cycle model, and the simulators of the hardware."""
+"""What every machine can do, how two machines are compared, and the cycle model."""

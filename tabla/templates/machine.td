@@ -1,8 +1,8 @@
 //===- machine.td - the machine: latencies, instruction formats, presets ----===//
 //
 // This file is the one source of truth for the instruction set and its timing.
-// templates/template.py and templates/stages.py read it, tabla/program/layout.py
-// lays words out by it, and sim/model/microcode.py reads words by it on its own.
+// template.py, instructions.py and stages.py beside it read it, tabla/program/layout.py
+// lays words out by it, and tabla/sim/model/trace.py reads words by it on its own.
 // docs/decisions/0003-machine.md explains it.
 //
 //===------------------------------------------------------------------------===//

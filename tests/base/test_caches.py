@@ -1,4 +1,4 @@
-"""The shelves of the cache: whole entries or none, whatever other processes do, and no more bytes than allowed."""
+"""The caches: whole entries or none, whatever other processes do, and no more bytes than allowed."""
 
 from __future__ import annotations
 

@@ -297,11 +297,12 @@ def bench_files(name: str, module: str, golden: Mapping[str, Any]) -> dict[str, 
     `name` is the stem of the Verilog file, `module` the name of its top module, and `golden` the vectors that
     :func:`tabla.build.bench.vectors.golden` makes.
     """
-    sim = files("tabla.host.engines")
-    ports = sim.joinpath("cocotb_bench.py").read_text(encoding="utf-8")
+    # The texts of files of a room above, which are read and not imported.
+    engines = files("tabla.host.engines")
+    ports = engines.joinpath("cocotb_bench.py").read_text(encoding="utf-8")
     return {
         "golden.json": json.dumps(golden) + "\n",
-        "host_loop.py": sim.joinpath("host_loop.py").read_text(encoding="utf-8"),
+        "host_loop.py": engines.joinpath("host_loop.py").read_text(encoding="utf-8"),
         "ports.py": ports.replace("tabla.host.engines.host_loop", "host_loop"),
         "test_golden.py": _TEST.format(module=module),
         "run.py": _RUN.format(file=f"{name}.v", module=module),

@@ -1,1 +1,3 @@
-"""Reports about a build: figures, manifest, pictures, pages, test bench, and the output folder that holds them."""
+"""The files of an output folder: manifest, figures, pictures, pages, drivers, and what writes them
+(`output_folder`).
+"""

@@ -88,10 +88,6 @@ def _kind(graph: Graph, statement: Statement) -> str:
             return "value"
 
 
-def _points(extent: int) -> str:
-    return f"{extent} point{'' if extent == 1 else 's'}"
-
-
 def boxes_and_edges(graph: Graph) -> tuple[list[Box], list[tuple[str, str]]]:
     """Return the boxes of the picture, and the edges as pairs of box names.
 

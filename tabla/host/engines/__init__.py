@@ -1,1 +1,4 @@
-"""The engines that run the hardware itself: Amaranth's simulator, CXXRTL, and Icarus and Verilator through cocotb."""
+"""The engines by name (`session`), and those that run the hardware itself.
+
+They are Amaranth's simulator, CXXRTL, Icarus and Verilator through cocotb, and a simulated board.
+"""

@@ -1,4 +1,5 @@
-"""From the checked tree of a notation to the graph.
+"""What the notations share on the way to the graph.
 
-Each notation has a folder; what several of them share lies beside.
+These are the builder of graphs, constants that are held against the format, the learning rate, powers and whole
+numbers.
 """

@@ -25,7 +25,7 @@ def words_of(question: Question, point: Point, effort: int) -> Iterator[str]:
     for name in (*_WORDS, *_TEXTS):
         if (value := getattr(options, name)) is not None:
             yield from (f"--{name.replace('_', '-')}", str(value))
-    for name, text in options.program.written_defines.items():
+    for name, text in options.of_program.written_defines.items():
         yield from ("-D", f"{name}={text}")
     for name, size in options.sizes.items():
         yield from ("--size", f"{name}={size}")

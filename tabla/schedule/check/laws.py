@@ -160,6 +160,6 @@ def _bus(schedule: Schedule) -> None:
     if not used.size:
         return
     refuse(not words.size or used.min() < words[0], "the bus is read before a word is on it")
-    # By `_units` the words of a sample lie within a initiation interval: the first word of the next sample disturbs
+    # By `_units` the words of a sample lie within an initiation interval: the first word of the next sample disturbs
     # before others.
     refuse(used.max() >= words[0] + schedule.initiation_interval, "a word of the next sample is on the bus too early")
