@@ -87,8 +87,7 @@ CHECKED := tests/test_layers.py tests/test_editors.py tests/graph tests/language
 	tests/schedule/strands tests/schedule/test_check.py tests/program tests/templates tests/mistakes/test_programs.py \
 	--ignore tests/graph/passes --ignore tests/graph/compiled --ignore tests/templates/tablegen
 check: $(VENV)/test simulators
-	@lint=0; $(MAKE) --no-print-directory lint || lint=1; \
-	$(PYTEST) -q --numprocesses $(WORKERS) -m 'not slow and not docs' $(CHECKED) \
+	@$(TESTED) -q -m 'not slow and not docs' $(CHECKED) \
 		'tests/end_to_end/test_engines.py::test_hardware[linear-icarus-4]' && exit $$lint
 
 test: $(VENV)/test simulators

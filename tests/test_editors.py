@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from setuptools import find_packages
 
+from tests.test_layers import LINKS
+
 ROOT = Path(__file__).resolve().parent.parent
-LINKS = ("hw", "sim", "templates", "examples")
-"""The folders of the package that the top of the repository shows, too."""
 
 
 @pytest.mark.parametrize("name", LINKS)

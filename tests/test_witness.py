@@ -15,8 +15,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.test_layers import LINKS
+
 ROOT = Path(__file__).resolve().parent.parent
-BESIDE = ("hw", "sim", "templates", "examples")
 WITNESS = "tabla.sim.model.cycle_model"
 # What the witness may be made of: itself, the protocol of a machine, the records of machine.td and our reader of
 # TableGen, the room that knows no program, and the frozen image that is handed over. Everything else is the accused,
@@ -109,7 +110,7 @@ def imports(root: Path, module: str) -> Iterator[Import]:
         if isinstance(node, ast.Import | ast.ImportFrom):
             for name in _modules(root, module, node):
                 # `import hw` in a checkout runs the same files under another name.
-                ours = f"tabla.{name}" if name.split(".")[0] in BESIDE else name
+                ours = f"tabla.{name}" if name.split(".")[0] in LINKS else name
                 if ours.split(".")[0] == "tabla":
                     yield Import(line=node.lineno, module=ours)
         elif isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in HIDDEN:

@@ -123,7 +123,7 @@ def _package(work: Path, environment: dict[str, str]) -> Path:
 
 
 def _copy_records(package: Path, folder: Path) -> None:
-    """Copy the records of the package, whose own folder may be another one in the other state."""
+    """Copy the records of the package to `folder`. They are found by name, since a move may give them a new place."""
     for name in PACKAGE_RECORDS:
         found = [path for path in package.rglob(name) if path.is_file()]
         if len(found) != 1:

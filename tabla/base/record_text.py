@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-_ROOM = __package__.partition(".")[0] + "."
+_PACKAGE = __package__.partition(".")[0] + "."
 
 
 class NotPlain(TypeError):
@@ -90,7 +90,7 @@ class _Writer:
                 return [type(value).__name__, *map(self.place_of, sorted(value, key=text_of))]
             case dict() if type(value) is dict:
                 return ["dict", *(self.place_of(part) for item in value.items() for part in item)]
-            case _ if dataclasses.is_dataclass(value) and type(value).__module__.startswith(_ROOM):
+            case _ if dataclasses.is_dataclass(value) and type(value).__module__.startswith(_PACKAGE):
                 return self._record(value)
             case _:
                 raise NotPlain(f"{type(value).__module__}.{type(value).__qualname__} has no text")
@@ -104,7 +104,7 @@ class _Writer:
 
 def _class(module: str, name: str, fields: list[str]) -> tuple[type, list[str]]:
     """Return a dataclass of this package by its name. Raises a LookupError for any other, or for other fields."""
-    if not module.startswith(_ROOM):
+    if not module.startswith(_PACKAGE):
         raise LookupError(f"{module} is no module of this package")
     found: Any = importlib.import_module(module)
     for part in name.split("."):

@@ -224,11 +224,6 @@ def _elementwise(node: Elementwise, parts: list[Array]) -> Array:
     return np.broadcast_to(value, node.shape).astype(TYPES[node.kind])
 
 
-def input_kinds(arrays: Mapping[str, ArrayLike]) -> dict[str, Kind]:
-    """Return the kinds of arrays, by their element types."""
-    return kinds_of({name: np.asarray(array).dtype.kind for name, array in arrays.items()})
-
-
 def kinds_of(types: Mapping[str, str]) -> dict[str, Kind]:
     """Return the kinds of arrays, given what numpy calls the kinds of their element types."""
     kinds: dict[str, Kind] = {}
@@ -243,4 +238,4 @@ def kinds_of(types: Mapping[str, str]) -> dict[str, Kind]:
     return kinds
 
 
-__all__ = ["TYPES", "Input", "evaluate", "input_kinds", "kinds_of"]
+__all__ = ["TYPES", "Input", "evaluate", "kinds_of"]
