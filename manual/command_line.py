@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from tabla.commands.cli import COMMANDS, parser_for
+from tabla.base.options import options_of
+from tabla.commands.cli import COMMANDS, Parser, parser_for
+from tabla.learn.options import RECORDS
 
 
 def page(commands: tuple[str, ...] = tuple(COMMANDS)) -> str:
@@ -14,29 +16,35 @@ def page(commands: tuple[str, ...] = tuple(COMMANDS)) -> str:
 
 def _section(command: str) -> str:
     parser = _parser(command)
-    # The width is fixed, so that the page does not depend on the terminal.
-    formatter = argparse.HelpFormatter(parser.prog, width=100)
-    formatter.add_usage(None, parser._actions, parser._mutually_exclusive_groups, prefix="")
-    usage = formatter.format_help().strip()
     described = (parser.description or "").strip()
-    lines = [f"## {command}", "", f"{described[:1].upper()}{described[1:]}.", "", "```text", usage, "```", ""]
-    for group in parser._action_groups:
-        actions = [action for action in group._group_actions if not isinstance(action, argparse._HelpAction)]
+    lines = [
+        f"## {command}",
+        "",
+        f"{described[:1].upper()}{described[1:]}.",
+        "",
+        "```text",
+        parser.usage_line(),
+        "```",
+        "",
+    ]
+    for title, listed in parser.sections():
+        actions = [action for action in listed if not isinstance(action, argparse._HelpAction)]
         if actions:
-            title = {"positional arguments": "arguments", "options": "options"}.get(group.title or "", group.title)
-            lines += [f"| {title} | |", "|---|---|", *map(_row, actions), ""]
+            title = {"positional arguments": "arguments"}.get(title, title)
+            rows = (_row(action, command) for action in actions)
+            lines += [f"| {title} | | values | example |", "|---|---|---|---|", *rows, ""]
     return "\n".join(lines)
 
 
-def _parser(command: str) -> argparse.ArgumentParser:
+def _parser(command: str) -> Parser:
     """Return the parser of one command."""
     actions = parser_for(command)._actions
     (found,) = (action for action in actions if isinstance(action, argparse._SubParsersAction))
-    parser: argparse.ArgumentParser = found.choices[command]
+    parser: Parser = found.choices[command]
     return parser
 
 
-def _row(action: argparse.Action) -> str:
+def _row(action: argparse.Action, command: str) -> str:
     value = action.metavar or action.dest.upper()
     shown = value if isinstance(value, str) else " ".join(value)
     if action.option_strings:
@@ -45,7 +53,12 @@ def _row(action: argparse.Action) -> str:
     else:
         name = f"`{shown}`"
     told = (action.help or "") % {**vars(action), "prog": "tabla"} if action.help else ""
-    return f"| {_cell(name)} | {_cell(told)} |"
+    options = (options_of(record).get(action.dest) for record in RECORDS)
+    known = next((each for each in options if each is not None and command in each.commands), None)
+    values = "" if known is None else known.kind_of(command).range
+    example = "" if known is None or not known.example else f"`{known.flag} {known.example}`"
+    unit = f" ({known.unit})" if known is not None and known.unit and values else ""
+    return f"| {_cell(name)} | {_cell(told)} | {_cell(values + unit)} | {_cell(example)} |"
 
 
 def _cell(text: str) -> str:

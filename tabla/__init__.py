@@ -6,6 +6,7 @@ build.simulate(arrays)                      # computes them on the simulated acc
 build.train("data.npz", epochs=5)           # trains the models on the simulated accelerator and in float64
 tabla.from_onnx("model.onnx", pes=16)       # compiles a network that was trained elsewhere
 tabla.formats("model.t", "data.npz", split=(0.2, 0.2))    # compares number formats by what they learn
+tabla.Data("x.csv", classes="y", split=0.2)  # describes data, which train, test, formats and explore take
 tabla.explore("model.t", pes=(4, 8, 16))    # compares arrays by samples per second and area
 build.write("build/")                       # writes Verilog, memory images, manifest, pictures and a test bench
 build.report()                              # returns cycles, their lower bound and the use of the multipliers
@@ -20,10 +21,11 @@ from tabla.base.source import TablaError
 if _TYPE_CHECKING:
     from tabla.driver import Build, compile
     from tabla.imported import from_onnx, from_sklearn
+    from tabla.learn.data.dataset import Data
     from tabla.learn.explore import explore
     from tabla.learn.formats import formats
 
-__all__ = ["Build", "TablaError", "__version__", "compile", "explore", "formats", "from_onnx", "from_sklearn"]
+__all__ = ["Build", "Data", "TablaError", "__version__", "compile", "explore", "formats", "from_onnx", "from_sklearn"]
 
 
 def __getattr__(name: str) -> _Any:
@@ -36,6 +38,10 @@ def __getattr__(name: str) -> _Any:
         from tabla import imported
 
         return getattr(imported, name)
+    if name == "Data":
+        from tabla.learn.data import dataset
+
+        return dataset.Data
     if name == "explore":
         from tabla.learn import explore as exploration
 

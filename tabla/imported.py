@@ -10,19 +10,21 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tabla.base.parameters import checked_text
 from tabla.base.source import TablaError, TablaTypeError, TablaValueError
-from tabla.build.parameters import checked_text
 from tabla.driver import Build, compile
 from tabla.languages.onnx import read_path, read_proto
 from tabla.languages.onnx.estimators import INPUT, model_of
 
 if TYPE_CHECKING:
     from onnx import ModelProto
+
+    from tabla.learn.keywords import CompileOptions
 
 POINTS = 256
 SCALINGS = 10
@@ -37,7 +39,7 @@ _METHODS = {
 }
 
 
-def from_sklearn(estimator: Any, *, name: str | None = None, **options: Any) -> Build:
+def from_sklearn(estimator: Any, *, name: str | None = None, **options: Unpack[CompileOptions]) -> Build:
     """Compile a fitted estimator of scikit-learn: a linear model, a perceptron, a support vector machine with a linear
     kernel, PCA, a scaler, or a pipeline of them.
 
@@ -54,7 +56,7 @@ def from_sklearn(estimator: Any, *, name: str | None = None, **options: Any) -> 
     return made
 
 
-def from_onnx(model: str | Path | ModelProto, *, name: str = "model", **options: Any) -> Build:
+def from_onnx(model: str | Path | ModelProto, *, name: str = "model", **options: Unpack[CompileOptions]) -> Build:
     """Compile a model of ONNX: the path of its file, or the model itself as the package onnx holds it.
 
     `name` is that of the program for a model in memory; a file gives its own. `options` are those of

@@ -16,6 +16,7 @@ from tabla.driver import build
 from tabla.graph.format import Format
 from tabla.learn.auto_format import learning_judge
 from tabla.learn.format_choice import FormatChoice, Judge, Survey, survey
+from tabla.learn.options import LearnOptions
 from tabla.learn.train import Start
 
 WIDTHS = (8, 10, 12, 16, 18)
@@ -127,4 +128,4 @@ class Bench:
 
     def _judge(self, start: Start) -> Judge:
         made, options = partial(build, self.problem.program), self._wide.options
-        return learning_judge(made, options, self._wide.stages, start, self.problem.epochs)
+        return learning_judge(made, options, self._wide.stages, start, LearnOptions(epochs=self.problem.epochs))

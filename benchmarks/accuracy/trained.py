@@ -23,7 +23,9 @@ from tabla.graph.compiled.plans import Evaluators, RealsPlan, WordsPlan
 from tabla.graph.format import Format
 from tabla.graph.graph import Graph
 from tabla.graph.passes.model_guard import largest_allowed
+from tabla.learn.data.dataset import Data
 from tabla.learn.data.parts import Parts
+from tabla.learn.options import LearnOptions
 from tabla.learn.train import Start, chosen_prediction, learning_start
 
 Words = NDArray[np.int64]
@@ -112,8 +114,7 @@ class Trainer:
     def start(self, seed: int) -> Start:
         """Return what training starts from: samples of each part, and the initial models."""
         data, test = self.problem.data(seed)
-        return learning_start(
-            self.stages,
+        given = Data(
             data,
             test=test,
             split=TEST_SHARE if test is None else None,
@@ -122,6 +123,7 @@ class Trainer:
             standardise=self.problem.standardise,
             standardise_labels=self.problem.standardise_labels,
         )
+        return learning_start(self.stages, given, LearnOptions())
 
     def words(self, start: Start) -> Scored:
         """Learn in words and score them. Raises `TablaError` for samples that the format does not hold."""

@@ -33,18 +33,27 @@ def read_arrays(path: Path, *, texts: Collection[str] = ()) -> dict[str, NDArray
     `texts` are the names whose arrays may hold texts, the names of classes.
     """
     if path.suffix == ".npz":
-        return _read_npz(path, texts)
+        return npz_arrays(read_npz(path), path, texts)
     if path.suffix in SUFFIXES:
         return read_table(path).arrays(None, texts, {})
-    raise TablaError(f"'{path}' is neither .npz nor .csv", hint="use a file whose name ends in .npz or .csv")
+    raise no_arrays(path)
 
 
-def _read_npz(path: Path, texts: Collection[str]) -> dict[str, NDArray[Any]]:
+def no_arrays(path: Path) -> TablaError:
+    """Return the error about a file that holds no arrays by its name."""
+    return TablaError(f"'{path}' is neither .npz nor .csv", hint="use a file whose name ends in .npz or .csv")
+
+
+def npz_arrays(found: Mapping[str, NDArray[Any]], path: Path, texts: Collection[str]) -> dict[str, NDArray[Any]]:
+    """Return the arrays that were found in an ``.npz`` file as float64, and texts where they may be.
+
+    `texts` are the names whose arrays may hold texts, the names of classes.
+    """
     return {
         name: array
         if array.dtype.kind == "U" and (name in texts or name.endswith(NOTES) or name.startswith(RESERVED))
         else real_array(array, f"array '{name}' of '{path}'")
-        for name, array in read_npz(path).items()
+        for name, array in found.items()
     }
 
 

@@ -1,139 +1,244 @@
-"""The options of a build: keywords in Python, options on the command line."""
+"""The options of a build: those of its array and those of its program."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import ArrayLike
-
-from tabla.base.arrays import read_arrays, unreserved
-from tabla.base.npz import RESERVED
+from tabla.base.kinds import Choice, FileName, NumberChoice, Object, Switch, Text, WholeNumber
+from tabla.base.options import Record, option
 from tabla.base.source import TablaError, TablaTypeError, TablaValueError
-from tabla.build.parameters import (
-    checked_mapping,
-    checked_names,
-    checked_number,
-    checked_path,
-    checked_shape,
-    checked_text,
-    checked_truth,
-    checked_whole,
-    optional_whole,
-)
 from tabla.graph.format import Format, width_of
 from tabla.graph.passes.pipeline import Pass
-from tabla.languages.options import InputShapes, ProgramOptions
+from tabla.languages.options import BUILDS, ProgramOptions
+from tabla.program.bus import BUS_WIDTHS
 from tabla.program.overlay import Overlay
 from tabla.program.overlay_file import read_overlay
-from tabla.schedule.mapping.effort import DEFAULT_EFFORT, OBJECTIVES, Objective
+from tabla.schedule.mapping.effort import DEFAULT_EFFORT, EFFORTS, OBJECTIVES, Objective
 from tabla.templates.template import Template, default_preset, formats, limits, pes_per_pu_for, presets
 
 if TYPE_CHECKING:
     from tabla.schedule.placing.placed import Scheduler
 
-
-_WHOLE = ("minibatch", "effort")
-_OPTIONAL_WHOLE = (
-    "model_guard",
-    "pes",
-    "pes_per_pu",
-    "sequencers",
-    "stream_words",
-    "model_words",
-    "data_words",
-    "interim_words",
-    "bus_width",
-)
 _OF_OVERLAYS = (
     *("pes", "pes_per_pu", "sequencers", "format", "stream_words", "model_words", "data_words", "interim_words"),
     *("template", "model_guard", "bus"),
 )
 """What an overlay has fixed, so that no option may change it."""
-_TEXTS = {"format": "q6.10", "template": "Pe16", "bus": "axi", "loss": "mse", "objective": "latency"}
+TOOLS = {"speed": WholeNumber(low=0), "seeds": WholeNumber(low=1), "baud": WholeNumber(low=1)}
+"""The whole numbers that synthesis and boards take: a speed grade, tries, and bits a second."""
+_MEMORIES = ("model_words", "data_words", "interim_words")
+_ARRAY, _PROGRAM, _HOST = "the array", "the program", "the host"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """The options of a build; None leaves the choice to the tool or to the template.
+def _checked_passes(name: str, value: Any) -> tuple[Pass, ...]:
+    if not isinstance(value, Sequence) or not all(isinstance(each, Pass) for each in value):
+        raise TablaTypeError(f"{name}: these are not passes", hint="write passes=(Pass(name=..., function=...),)")
+    return tuple(value)
 
-    Array: `pes` is the number of PEs, 1 to 128, and `pes_per_pu` the number of PEs of a processing unit (PU).
-    `sequencers` is the number of sequencers. `stream_words` is the number of words of a beat, a power of two.
-    `model_words`, `data_words` and `interim_words` are depths of the lanes' memories. `template` names a preset, and
-    `templates` is a file with more presets and formats. `format` is a number format such as ``q6.10``. `onto` is the
-    folder of an overlay, which has all of these, and takes the place of the array. `bus` is ``axi`` for a wrapper, and
-    `bus_width` the bits of its streams.
 
-    Program: `defines` are the ``-D`` options by name. `learning_rate` is the constant ``mu``, and with `runtime_rate`
-    hosts can load another one. `minibatch` is the number of samples of a step. `model_guard` is the number of guard
-    bits of the models that learn; None stands for 0, or with ``auto`` for what the data ask for. `results` are the
-    names of values to return beside the models. `sizes` gives a kernel its sizes; so do `inputs`, which are arrays by
-    name or their file (.npz or .csv). `keep` names the inputs of a kernel that are loaded once. `shapes` and
-    `arguments` are the tensors and the other parameters of a Tile function. Of a model that was trained elsewhere, the
-    initialisers `train` learn, or all but those of `freeze`, from the `loss`.
+def _checked_scheduler(name: str, value: Any) -> Any:
+    if not callable(value):
+        raise TablaTypeError(f"{name}: this is not a function", hint="docs/extend/scheduler.md has an example")
+    return value
 
-    Search: `effort` is the level of the search for a mapping, 0 to 3. `objective` is what the search makes small: the
-    cycles of a sample (``throughput``), or those from its first word to its last result or update (``latency``).
-    `force` goes on with a program that no known part holds. With `saturate`, inputs and labels outside of the range of
-    the format become the nearest word; otherwise they are an error, unless data chose the format. `passes` run after
-    those of :mod:`tabla.graph.passes.pipeline`. `scheduler` places the strands of every mapping that is tried; None
-    stands for the list scheduler.
+
+@dataclass(frozen=True, kw_only=True)
+class ArrayOptions(Record):
+    """The options of an array: its size, its words, the bus of its host, and the search for a schedule.
+
+    None leaves a choice to the tool or to the template. `pes` is the number of PEs, 1 to 128, and `pes_per_pu` the
+    number of PEs of a processing unit (PU). `sequencers` is the number of sequencers. `stream_words` is the number of
+    words of a beat, a power of two. `model_words`, `data_words` and `interim_words` are depths of the lanes' memories.
+    `template` names a preset, and `templates` is a file with more presets and formats. `onto` is the folder of an
+    overlay, which has all of these, and takes the place of the array.
+
+    `format` is a number format such as ``q6.10``. With `saturate`, inputs and labels outside of the range of the format
+    become the nearest word; otherwise they are an error, unless data chose the format. `model_guard` is the number of
+    guard bits of the models that learn; None stands for 0, or with ``auto`` for what the data ask for. `bus` is ``axi``
+    for a wrapper, and `bus_width` the bits of its streams.
+
+    `effort` is the level of the search for a mapping. `objective` is what the search makes small. `force` goes on with
+    a program that no known part holds. `passes` run after those of :mod:`tabla.graph.passes.pipeline`. `scheduler`
+    places the strands of every mapping that is tried; None stands for the list scheduler.
     """
 
-    pes: int | None = None
-    pes_per_pu: int | None = None
-    sequencers: int | None = None
-    format: str | None = None
-    defines: Mapping[str, str | float] = field(default_factory=dict)
-    learning_rate: str | float | None = None
-    minibatch: int = 1
-    model_guard: int | None = None
-    results: Sequence[str] = ()
-    sizes: Mapping[str, int] = field(default_factory=dict)
-    inputs: str | Path | Mapping[str, ArrayLike] | None = None
-    keep: Sequence[str] = ()
-    shapes: Mapping[str, Sequence[int]] = field(default_factory=dict)
-    arguments: Mapping[str, object] = field(default_factory=dict)
-    stream_words: int | None = None
-    model_words: int | None = None
-    data_words: int | None = None
-    interim_words: int | None = None
-    template: str | None = None
-    templates: str | None = None
-    bus: str | None = None
-    bus_width: int | None = None
-    onto: str | None = None
-    effort: int = DEFAULT_EFFORT
-    objective: Objective = "throughput"
-    force: bool = False
-    saturate: bool = False
-    runtime_rate: bool = False
-    train: Sequence[str] = ()
-    freeze: Sequence[str] = ()
-    loss: str | None = None
-    passes: Sequence[Pass] = ()
-    scheduler: Scheduler | None = None
+    pes: int | None = option(
+        WholeNumber(low=1, shown="1 to 128"),
+        "processing elements, 1 to 128 (default 16)",
+        group=_ARRAY,
+        commands=(*BUILDS, "overlay"),
+        metavar="N",
+        example="16",
+        unit="PEs",
+    )
+    pes_per_pu: int | None = option(
+        WholeNumber(low=1, shown="a divisor of --pes"),
+        "processing elements per processing unit (PU); a divisor of --pes",
+        group=_ARRAY,
+        commands=(*BUILDS, "overlay"),
+        metavar="N",
+        example="4",
+        unit="PEs",
+    )
+    sequencers: int | None = option(
+        WholeNumber(low=1, shown="a divisor of --pes"),
+        "instruction streams; a divisor of --pes (default: the number that gives the fewest cycles)",
+        group=_ARRAY,
+        commands=(*BUILDS, "explore", "overlay"),
+        metavar="N",
+        example="2",
+        helps={"overlay": "instruction streams; a divisor of --pes (default 1)"},
+    )
+    stream_words: int | None = option(
+        WholeNumber(low=1, shown="a power of two"),
+        "words of the input port per cycle, a power of two, and the most words that leave in one cycle (without this"
+        " option one word leaves)",
+        group=_ARRAY,
+        commands=(*BUILDS, "explore"),
+        metavar="S",
+        example="8",
+        unit="words",
+    )
+    model_words: int | None = option(
+        WholeNumber(low=1),
+        "depth of the model memory of each PE",
+        group=_ARRAY,
+        commands=BUILDS,
+        metavar="N",
+        example="512",
+        unit="words",
+    )
+    data_words: int | None = option(
+        WholeNumber(low=1),
+        "depth of the data memory of each PE",
+        group=_ARRAY,
+        commands=BUILDS,
+        metavar="N",
+        example="512",
+        unit="words",
+    )
+    interim_words: int | None = option(
+        WholeNumber(low=1),
+        "depth of the interim memory of each PE",
+        group=_ARRAY,
+        commands=BUILDS,
+        metavar="N",
+        example="512",
+        unit="words",
+    )
+    template: str | None = option(
+        Text(example="Pe16"),
+        "a preset of the array (see tabla templates)",
+        group=_ARRAY,
+        commands=(*BUILDS, "overlay"),
+        metavar="NAME",
+        example="Pe64",
+        helps={"overlay": "a preset of the array, or an overlay such as LearningOverlay"},
+    )
+    templates: str | Path | None = option(
+        FileName(),
+        "a file with presets and number formats of your own",
+        group=_ARRAY,
+        commands=(*BUILDS, "overlay"),
+        metavar="FILE.td",
+        example="my.td",
+    )
+    onto: str | Path | None = option(
+        FileName(),
+        "the folder of an overlay: compile for its array, which has all of the above fixed",
+        group=_ARRAY,
+        commands=BUILDS,
+        metavar="FOLDER",
+        example="overlay",
+    )
+    effort: int = option(
+        WholeNumber(low=0, high=len(EFFORTS) - 1),
+        f"how long to search for a fast schedule: 0 is quickest, 3 may take minutes (default {DEFAULT_EFFORT})",
+        default=DEFAULT_EFFORT,
+        group=_ARRAY,
+        commands=BUILDS,
+        metavar="0..3",
+        example="3",
+    )
+    objective: Objective = option(
+        Choice(values=OBJECTIVES, what="objective"),
+        "make small the cycles of a sample (throughput, the default), or those until its last result (latency)",
+        default="throughput",
+        group=_ARRAY,
+        commands=BUILDS,
+        example="latency",
+    )
+    force: bool = option(
+        Switch(),
+        "go on with a program that no known part holds",
+        default=False,
+        group=_ARRAY,
+        commands=BUILDS,
+    )
+    format: str | None = option(
+        Text(example="q6.10", range="I from 2 to 32, F from 0 to 30, 8 to 32 bits in all"),
+        "number format: I integer bits with the sign, F fraction bits (default q6.10); a name that tabla templates"
+        " lists; or auto, or autoN for N bits: the data choose it (train, gen, eval, sim)",
+        group=_PROGRAM,
+        commands=(*BUILDS, "overlay"),
+        metavar="qI.F",
+        example="q4.12",
+        helps={"overlay": "number format (default q6.10)"},
+    )
+    saturate: bool = option(
+        Switch(),
+        "make inputs and labels outside of the format's range the nearest word (always so with --format auto)",
+        default=False,
+        group=_PROGRAM,
+        commands=BUILDS,
+    )
+    model_guard: int | None = option(
+        WholeNumber(low=0),
+        "bits that models that learn have beside those of a word (default 0, or with --format auto as the data ask)",
+        group=_PROGRAM,
+        commands=BUILDS,
+        metavar="G",
+        example="4",
+        unit="bits",
+    )
+    bus: str | None = option(
+        Choice(values=("axi",), what="bus"),
+        "also write a wrapper for this bus: <name>_axi.v",
+        group=_HOST,
+        commands=("gen", "overlay"),
+        example="axi",
+    )
+    bus_width: int | None = option(
+        NumberChoice(values=BUS_WIDTHS),
+        f"bits of the streams of the bus: {', '.join(map(str, BUS_WIDTHS))} (default {BUS_WIDTHS[0]})",
+        group=_HOST,
+        commands=("gen", "overlay"),
+        metavar="N",
+        example="64",
+        unit="bits",
+    )
+    passes: Sequence[Pass] = option(
+        Object(check=_checked_passes),
+        "passes of your own, which run after those of the pipeline",
+        default=(),
+        group="extensions",
+        functions=("compile",),
+    )
+    scheduler: Scheduler | None = option(
+        Object(check=_checked_scheduler),
+        "a function that places the strands, in place of the list scheduler",
+        group="extensions",
+        functions=("compile",),
+    )
 
     def __post_init__(self) -> None:
-        for name, value in self._checked():
-            # A frozen record is set in this way; values of numpy become those of Python.
-            object.__setattr__(self, name, value)
-        rate = self.defines.get("mu")
-        if self.learning_rate is not None and rate is not None and str(rate) != str(self.learning_rate):
-            raise TablaValueError(
-                f"the learning rate is given twice: -D mu={rate} and --learning-rate {self.learning_rate}",
-                hint="leave one of them out",
-            )
-        if self.objective not in OBJECTIVES:
-            raise TablaValueError(f"there is no objective '{self.objective}'", hint=f"use {' or '.join(OBJECTIVES)}")
-        if self.bus not in (None, "axi"):
-            raise TablaValueError(f"there is no bus '{self.bus}'", hint="use axi")
+        super().__post_init__()
         if self.bus is None and self.bus_width is not None:
             raise TablaValueError("--bus-width is given without a bus", hint="add --bus axi")
-        for name in ("model_words", "data_words", "interim_words"):
+        for name in _MEMORIES:
             words = getattr(self, name)
             if words is not None and words > limits().memory_words:
                 raise TablaValueError(
@@ -141,61 +246,10 @@ class Options:
                     hint=f"use 1 to {limits().memory_words} words",
                 )
 
-    def _checked(self) -> Iterator[tuple[str, object]]:
-        """Yield the fields with the values that are used. A wrong one is a `TablaTypeError` or `TablaValueError`."""
-        for name in _WHOLE:
-            yield name, checked_whole(name, getattr(self, name))
-        for name in _OPTIONAL_WHOLE:
-            yield name, optional_whole(name, getattr(self, name))
-        for name, example in _TEXTS.items():
-            if (text := getattr(self, name)) is not None:
-                yield name, checked_text(name, text, example)
-        for name in ("results", "keep", "train", "freeze"):
-            yield name, checked_names(name, getattr(self, name))
-        for name in ("force", "saturate", "runtime_rate"):
-            yield name, checked_truth(name, getattr(self, name))
-        if self.learning_rate is not None:
-            yield "learning_rate", checked_number("learning_rate", self.learning_rate)
-        if self.onto is not None:
-            yield "onto", checked_path("onto", self.onto)
-        if self.templates is not None:
-            yield "templates", checked_path("templates", self.templates)
-        defines = checked_mapping("defines", self.defines, "{'m': 10}")
-        # The text of a definition is whatever stands for $name, and need not be a number.
-        numbers = {n: v if isinstance(v, str) else checked_number(f"defines['{n}']", v) for n, v in defines.items()}
-        yield "defines", numbers
-        sizes = checked_mapping("sizes", self.sizes, "{'N': 64}")
-        yield "sizes", {n: checked_whole(f"sizes['{n}']", size, rule="size") for n, size in sizes.items()}
-        shapes = checked_mapping("shapes", self.shapes, "{'I': (8, 3)}")
-        yield "shapes", {n: checked_shape(f"shapes['{n}']", shape) for n, shape in shapes.items()}
-        yield "arguments", dict(checked_mapping("arguments", self.arguments, "{'s': 2}"))
-        if self.inputs is not None and not isinstance(self.inputs, str | Path):
-            yield "inputs", checked_mapping("inputs", self.inputs, "{'x': array}")
-        if not isinstance(self.passes, Sequence) or not all(isinstance(each, Pass) for each in self.passes):
-            raise TablaTypeError("passes: these are not passes", hint="write passes=(Pass(name=..., function=...),)")
-        yield "passes", tuple(self.passes)
-        if self.scheduler is not None and not callable(self.scheduler):
-            raise TablaTypeError("scheduler: this is not a function", hint="docs/extend/scheduler.md has an example")
-
     @property
-    def of_program(self) -> ProgramOptions:
-        """What the options say about the program, whatever array it is compiled for."""
-        names = {each.name for each in fields(ProgramOptions)} - {"inputs"}
-        return ProgramOptions(inputs=self._input_shapes, **{name: getattr(self, name) for name in names})
-
-    def _input_shapes(self) -> InputShapes:
-        """Return the shapes of `inputs`. A file that cannot be read is a `TablaError`."""
-        match self.inputs:
-            case None:
-                return InputShapes()
-            case str() | Path() as path:
-                found = unreserved(read_arrays(Path(path)))
-                return InputShapes(shapes={name: array.shape for name, array in found.items()})
-            case arrays:
-                return InputShapes(
-                    shapes={name: np.shape(array) for name, array in arrays.items() if not name.startswith(RESERVED)},
-                    types={name: np.asarray(array).dtype.kind for name, array in arrays.items()},
-                )
+    def records(self) -> str | None:
+        """The file of `templates` as text."""
+        return None if self.templates is None else str(self.templates)
 
     def refuse_unused_records(self, *users: object) -> None:
         """Raise `TablaError` if `templates` names a file and none of the options in `users` takes a record from it."""
@@ -240,7 +294,7 @@ class Options:
         """The overlay that the program is compiled for, if there is one. One that cannot be read is a `TablaError`."""
         return None if self.onto is None else read_overlay(self.onto)
 
-    def _overlay_array(self, folder: str) -> Template:
+    def _overlay_array(self, folder: str | Path) -> Template:
         """Return the array of an overlay. Raises `TablaError` for an option that would change it."""
         overlay = read_overlay(folder)
         for name in _OF_OVERLAYS:
@@ -261,7 +315,7 @@ class Options:
     def _preset(self) -> Template:
         if self.template is None:
             return default_preset()
-        known = presets(self.templates)
+        known = presets(self.records)
         if self.template not in known:
             raise unknown_template(self.template, known)
         return known[self.template]
@@ -281,7 +335,7 @@ class Options:
 
     def _named_format(self, text: str) -> Format:
         """Return the format that a text names: ``qI.F``, or the name of a record."""
-        record = formats(self.templates).get(text)
+        record = formats(self.records).get(text)
         if record is None and width_of(text) is not None:
             raise TablaValueError(
                 f"--format {text} chooses the format from data, and there is none here",
@@ -289,6 +343,11 @@ class Options:
                 " In Python: tabla.compile(..., format='auto', data=...)",
             )
         return Format.parse(text) if record is None else Format.parse(record.text)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(ArrayOptions, ProgramOptions):
+    """The options of a build: those of its array, and those of its program."""
 
 
 def unknown_template(name: str, known: Iterable[str]) -> TablaValueError:

@@ -81,7 +81,7 @@ class Stages:
         """
         template = options.chosen_template()
         number = Format(integer=template.integer_bits, fraction=template.fraction_bits)
-        reading = read(source, options.of_program)
+        reading = read(source, options)
         return cls(
             name=reading.name,
             options=options,

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from tabla.base.folder import check_replaceable
 from tabla.base.source import TablaError
 from tabla.build.files.output_folder import write_bitstream, write_overlay_bitstream
-from tabla.build.options import Options
-from tabla.commands.arguments import add_build, add_file, add_json, add_quiet, build_options, whole
+from tabla.build.options import TOOLS, Options
+from tabla.commands.arguments import add_build, add_file, add_json, add_quiet, build_options, reader
 from tabla.commands.console import Console
 from tabla.commands.output import write_json
 from tabla.driver import build
@@ -51,10 +51,14 @@ def configure(parser: ArgumentParser) -> None:
         help="clock rate of the design (default: the fastest that place and route proves)",
     )
     target.add_argument(
-        "--baud", type=whole("baud"), default=BAUD, metavar="N", help=f"rate of the serial line (default {BAUD})"
+        "--baud",
+        type=reader(TOOLS["baud"]),
+        default=BAUD,
+        metavar="N",
+        help=f"rate of the serial line (default {BAUD})",
     )
     target.add_argument(
-        "--seeds", type=whole("seeds"), default=1, metavar="N", help="tries for each clock rate (default 1)"
+        "--seeds", type=reader(TOOLS["seeds"]), default=1, metavar="N", help="tries for each clock rate (default 1)"
     )
     add_build(parser)
     add_json(parser)

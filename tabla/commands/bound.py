@@ -10,7 +10,6 @@ from tabla.commands.arguments import (
     add_file,
     add_json,
     add_quiet,
-    add_shapes,
     build_options,
     remark_unused_inputs,
 )
@@ -26,7 +25,6 @@ SCHEMA = "tabla-bound-1"
 def configure(parser: ArgumentParser) -> None:
     """Add the options of the command: those of ``gen`` that shape the program and the array."""
     add_file(parser)
-    add_shapes(parser)
     add_build(parser)
     add_json(parser)
     add_quiet(parser)

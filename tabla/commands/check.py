@@ -10,7 +10,6 @@ from tabla.commands.arguments import (
     add_file,
     add_json,
     add_quiet,
-    add_shapes,
     build_options,
     remark_unused_inputs,
 )
@@ -25,7 +24,6 @@ SCHEMA = "tabla-check-1"
 def configure(parser: ArgumentParser) -> None:
     """Add the options of the command."""
     add_file(parser)
-    add_shapes(parser)
     add_build(parser)
     add_json(parser)
     add_quiet(parser)

@@ -31,43 +31,117 @@ class Command:
     """The module of `tabla.commands` that has a command, and what the command does.
 
     The module defines ``configure(parser)`` and ``run(arguments, console)``, which returns the exit status. It is
-    imported when its command is called, so that ``tabla --help`` imports no part of the compiler.
+    imported when its command is called, so that ``tabla --help`` imports no part of the compiler. ``--help`` lists the
+    options `often` first, by their names in Python, and ends with the `example`.
     """
 
     module: str
     help: str
+    example: str = ""
+    often: str = ""
 
 
 COMMANDS = {
-    "gen": Command("gen", "write the accelerator: Verilog, memory images, manifest, pictures and a test bench"),
+    "gen": Command(
+        "gen",
+        "write the accelerator: Verilog, memory images, manifest, pictures and a test bench",
+        "tabla gen model.t --pes 16 --format q4.12 -o build/",
+        "output pes format defines learning_rate minibatch sizes shapes data emit",
+    ),
     "check": Command(
         "check",
         "report every fault of a program and write nothing; a program of Python is run for that, with all your rights",
+        "tabla check model.t --pes 64",
+        "pes format defines learning_rate minibatch sizes shapes inputs template json",
     ),
-    "bound": Command("bound", "print a lower bound on the cycles of any schedule of the program, and its reasons"),
-    "eval": Command("evaluate", "compute the results of the program without hardware, in fixed point or float64"),
-    "sim": Command("simulate", "compute the results of the program on the simulated accelerator, and count its cycles"),
-    "train": Command("train", "train the models on the simulated accelerator, and in float64 for comparison"),
-    "test": Command("test", "score trained models on data that they have not seen, without learning"),
+    "bound": Command(
+        "bound",
+        "print a lower bound on the cycles of any schedule of the program, and its reasons",
+        "tabla bound model.t --pes 64",
+        "pes format defines learning_rate minibatch sizes shapes inputs effort json",
+    ),
+    "eval": Command(
+        "evaluate",
+        "compute the results of the program without hardware, in fixed point or float64",
+        "tabla eval model.t --inputs data.npz -o results.npz",
+        "inputs output format float weights seed samples defines sizes shapes",
+    ),
+    "sim": Command(
+        "simulate",
+        "compute the results of the program on the simulated accelerator, and count its cycles",
+        "tabla sim model.t --inputs data.npz --engine verilator",
+        "inputs output engine pes format weights seed samples defines sizes",
+    ),
+    "train": Command(
+        "train",
+        "train the models on the simulated accelerator, and in float64 for comparison",
+        "tabla train model.t --data data.csv --split 0.2 --epochs 20 -o trained.npz",
+        "data output split epochs pes format learning_rate columns classes standardise",
+    ),
+    "test": Command(
+        "test",
+        "score trained models on data that they have not seen, without learning",
+        "tabla test model.t --weights trained.npz --data new.csv",
+        "data weights metric predict columns classes engine pes format samples",
+    ),
     "formats": Command(
         "formats",
         "learn in many number formats, and name the narrowest that is as good as float64 on a validation part",
+        "tabla formats model.t --data data.csv --split 0.2,0.2",
+        "data split epochs widths guards metric columns classes standardise learning_rate",
     ),
     "explore": Command(
-        "explore", "compare arrays and number formats of a program by samples a second, area and accuracy"
+        "explore",
+        "compare arrays and number formats of a program by samples a second, area and accuracy",
+        "tabla explore model.t --pes 4..64 --data data.csv -o exploration/",
+        "pes format part data split epochs output synth workers defines",
     ),
-    "overlay": Command("overlay", "write an array without a program, which takes one image after the other"),
-    "load": Command("load", "compile a program for an overlay, and write the image that brings it there"),
-    "synth": Command("synthesise", "synthesise the accelerator for an FPGA; with --pnr, also place and route it"),
-    "build": Command("bitstream", "synthesise, place and route the accelerator for a board and write the bitstream"),
-    "ranges": Command("ranges", "print the inferred ranges of a kernel, half-open: i in [1, N)"),
-    "preprocess": Command("preprocess", "replace the $ variables of a text, or list the values of these variables"),
-    "tblgen": Command("tablegen", "read TableGen records and print them"),
-    "templates": Command("templates", "list the presets of the array and the number formats"),
-    "targets": Command("targets", "list the FPGA families and their devices, with the capacity of each"),
-    "boards": Command("boards", "list the boards, their chips and pins"),
-    "examples": Command("examples", "list the example programs, or write some of them with their data"),
-    "doctor": Command("doctor", "say which tools this machine has, their versions, and what each of them is for"),
+    "overlay": Command(
+        "overlay",
+        "write an array without a program, which takes one image after the other",
+        "tabla overlay --template LearningOverlay --pes 16 -o overlay/",
+        "output template pes format programs functions features shifts bus json",
+    ),
+    "load": Command(
+        "load",
+        "compile a program for an overlay, and write the image that brings it there",
+        "tabla load model.t --onto overlay/ -o model.image",
+        "onto output defines learning_rate minibatch sizes shapes inputs effort json",
+    ),
+    "synth": Command(
+        "synthesise",
+        "synthesise the accelerator for an FPGA; with --pnr, also place and route it",
+        "tabla synth model.t --target ecp5 --device 85k --pnr",
+        "target device speed pnr seeds pes format defines minibatch json",
+    ),
+    "build": Command(
+        "bitstream",
+        "synthesise, place and route the accelerator for a board and write the bitstream",
+        "tabla build model.t --board ulx3s-85k -o bitstream/",
+        "board output clock baud seeds pes format defines minibatch json",
+    ),
+    "ranges": Command(
+        "ranges",
+        "print the inferred ranges of a kernel, half-open: i in [1, N)",
+        "tabla ranges kernel.tc --size N=64",
+    ),
+    "preprocess": Command(
+        "preprocess",
+        "replace the $ variables of a text, or list the values of these variables",
+        "tabla preprocess model.t -D m=10",
+    ),
+    "tblgen": Command("tablegen", "read TableGen records and print them", "tabla tblgen machine.td"),
+    "templates": Command("templates", "list the presets of the array and the number formats", "tabla templates"),
+    "targets": Command(
+        "targets", "list the FPGA families and their devices, with the capacity of each", "tabla targets"
+    ),
+    "boards": Command("boards", "list the boards, their chips and pins", "tabla boards"),
+    "examples": Command(
+        "examples", "list the example programs, or write some of them with their data", "tabla examples"
+    ),
+    "doctor": Command(
+        "doctor", "say which tools this machine has, their versions, and what each of them is for", "tabla doctor"
+    ),
 }
 
 _OTHER = "see that files can be written to the outputs and to the temporary folder, which TMPDIR names"
@@ -75,6 +149,48 @@ _OTHER = "see that files can be written to the outputs and to the temporary fold
 
 class Parser(argparse.ArgumentParser):
     """A parser whose messages begin with ``error: ``, as all messages about faults do."""
+
+    often: tuple[str, ...] = ()
+    """The options that the help lists first."""
+
+    def sections(self) -> Iterator[tuple[str, list[argparse.Action]]]:
+        """Yield the titles of the help with their options: first those that people use, then the groups."""
+        shown = {action.dest: action for group in self._action_groups for action in group._group_actions}
+        first = [shown[name] for name in self.often]
+        for group in self._action_groups:
+            rest = [action for action in group._group_actions if action not in first]
+            if group.title == "options":
+                if first:
+                    yield "options that are used most", first
+                rest = [] if first else rest
+            if rest:
+                yield group.title or "", rest
+        if first:
+            (others,) = (group for group in self._action_groups if group.title == "options")
+            yield "other options", [action for action in others._group_actions if action not in first]
+
+    def usage_line(self) -> str:
+        """Return how the command is called: its arguments, and the options that it needs.
+
+        All options would make a usage of twenty lines, and ``--help`` lists them anyway.
+        """
+        needed = [action for action in self._actions if action.required or not action.option_strings]
+        needed.sort(key=lambda action: bool(action.option_strings))
+        return " ".join([self.prog, *map(_in_usage, needed), "[OPTIONS]"])
+
+    def format_help(self) -> str:
+        """Return the help: how the command is called, what it does, its options, and an example."""
+        formatter = self._get_formatter()
+        if any(isinstance(action, argparse._SubParsersAction) for action in self._actions):
+            formatter.add_usage(None, self._actions, self._mutually_exclusive_groups)
+        else:
+            formatter.add_usage(self.usage_line().replace("%", "%%"), [], [])
+        formatter.add_text(self.description)
+        for title, actions in self.sections():
+            formatter.start_section(title)
+            formatter.add_arguments(actions)
+            formatter.end_section()
+        return formatter.format_help() + (f"\nexample: {self.epilog}\n" if self.epilog else "")
 
     def error(self, message: str) -> NoReturn:
         """Report a wrong command line and exit with status 2."""
@@ -88,6 +204,15 @@ class Parser(argparse.ArgumentParser):
         self.error(f"unrecognized arguments: {' '.join(unknown)}{f'; did you mean {near[0]}?' if near else ''}")
 
 
+def _in_usage(action: argparse.Action) -> str:
+    """Return an argument as the usage has it."""
+    value = action.metavar or action.dest.upper()
+    shown = value if isinstance(value, str) else " ".join(value)
+    if action.option_strings:
+        return f"{action.option_strings[-1]} {shown}"
+    return f"[{shown} ...]" if action.nargs == "*" else f"[{shown}]" if action.nargs == "?" else shown
+
+
 def parser_for(command: str | None) -> Parser:
     """Return the parser of all commands.
 
@@ -97,10 +222,13 @@ def parser_for(command: str | None) -> Parser:
     parser.add_argument("--version", action="version", version=f"tabla {VERSION}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=Parser)
     for name, known in COMMANDS.items():
-        sub = commands.add_parser(name, help=known.help, description=known.help, allow_abbrev=False)
+        sub = commands.add_parser(
+            name, help=known.help, description=known.help, epilog=known.example, allow_abbrev=False
+        )
         if name == command:
             found = import_module(f"tabla.commands.{known.module}")
             found.configure(sub)
+            sub.often = tuple(known.often.split())
             sub.set_defaults(run=found.run, parser=sub)
     return parser
 

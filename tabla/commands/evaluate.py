@@ -8,23 +8,23 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from tabla.commands.arguments import add_build, add_file, add_inputs, add_quiet, add_strict, input_options, whole
+from tabla.commands.arguments import add_build, add_file, add_options, add_quiet, add_strict
 from tabla.commands.choosing import build_for_inputs, tell_choice
 from tabla.commands.console import Console
 from tabla.commands.output import check_arrays, strict_status, write_arrays
+from tabla.learn.data.options import DataOptions
+from tabla.learn.options import LearnOptions
 from tabla.learn.runs import evaluation
 
 
 def configure(parser: ArgumentParser) -> None:
     """Add the options of the command."""
     add_file(parser)
-    add_inputs(parser)
     parser.add_argument("-o", "--output", metavar="FILE.npz", required=True, help="write models and results there")
     parser.add_argument("--float", action="store_true", help="compute in float64 instead of the number format")
-    text = "let N devices share each minibatch, as tabla train --devices does"
-    parser.add_argument("--devices", type=whole("devices"), metavar="N", help=text)
     add_strict(parser)
     add_build(parser)
+    add_options(parser, DataOptions, LearnOptions)
     add_quiet(parser)
 
 
@@ -49,12 +49,11 @@ def _finite_status(arguments: Namespace, console: Console, arrays: Mapping[str, 
 def run(arguments: Namespace, console: Console) -> int:
     """Evaluate the program and write the arrays."""
     check_arrays(arguments.output)
-    made = build_for_inputs(arguments)
+    made, inputs, options = build_for_inputs(arguments)
     if not arguments.float:
         for note in made.warnings:
             console.remark(f"warning: {note}")
-    about = {**input_options(arguments), "devices": arguments.devices}
-    found = evaluation(made, arguments.inputs, float64=arguments.float, **about)
+    found = evaluation(made, inputs, options, float64=arguments.float)
     write_arrays(arguments.output, found.arrays, console)
     tell_choice(made, arguments, console)
     if found.events is None:

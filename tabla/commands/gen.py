@@ -12,20 +12,22 @@ from tabla.build.files.bus import bus_line
 from tabla.build.files.overlay import image_line
 from tabla.commands.arguments import (
     add_build,
-    add_bus,
+    add_data,
     add_file,
     add_json,
+    add_options,
     add_quiet,
-    add_shapes,
     build_options,
+    record_of,
     remark_unused_inputs,
 )
-from tabla.commands.choosing import add_choice, tell_choice
+from tabla.commands.choosing import tell_choice
 from tabla.commands.console import Console
-from tabla.commands.learning import learning_options
 from tabla.commands.output import write_json
 from tabla.driver import STAGES, build
 from tabla.learn.auto_format import for_build
+from tabla.learn.data.options import DataOptions
+from tabla.learn.options import LearnOptions
 
 FOLDER = "build"
 
@@ -38,10 +40,9 @@ def configure(parser: ArgumentParser) -> None:
         "--emit", choices=STAGES, metavar="STAGE", help=f"print a stage and write nothing: {', '.join(STAGES)}"
     )
     parser.add_argument("--costs", action="store_true", help="also print what each statement costs the lanes, and why")
-    add_shapes(parser)
-    add_choice(parser)
+    add_data(parser, required=False)
     add_build(parser)
-    add_bus(parser)
+    add_options(parser, DataOptions, LearnOptions)
     add_json(parser)
     add_quiet(parser)
 
@@ -66,8 +67,9 @@ def run(arguments: Namespace, console: Console) -> int:
     else:
         check_replaceable(folder)
     made_by, options = partial(build, arguments.file), build_options(arguments)
-    about_data = {"epochs": arguments.epochs, **learning_options(arguments)}
-    chosen = for_build(made_by, options, arguments.data, first_epochs=1, first_seed=0, **about_data)
+    about, learning = record_of(arguments, DataOptions), record_of(arguments, LearnOptions)
+    # A look at the data is enough here: this command learns nothing itself.
+    chosen = for_build(made_by, options, arguments.data, about, learning, first=LearnOptions(epochs=1, seed=0))
     if chosen[1] is None:  # otherwise the values of the inputs have chosen the format
         remark_unused_inputs(arguments, console)
     made = made_by(*chosen)

@@ -13,7 +13,6 @@ from tabla.commands.arguments import (
     add_file,
     add_json,
     add_quiet,
-    add_shapes,
     build_options,
     remark_unused_inputs,
 )
@@ -29,7 +28,6 @@ def configure(parser: ArgumentParser) -> None:
     """Add the options of the command."""
     add_file(parser)
     parser.add_argument("-o", "--output", metavar="FILE.image", help="the image (default: the program's name)")
-    add_shapes(parser)
     add_build(parser)
     add_json(parser)
     add_quiet(parser)

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from tabla.base.folder import OVERLAY, check_replaceable, replaced_folder
+from tabla.base.kinds import Names
 from tabla.base.source import TablaError
 from tabla.build.files.overlay import overlay_files, overlay_manifest, overlay_text
-from tabla.build.options import Options, unknown_template
-from tabla.commands.arguments import add_bus, add_json, add_quiet, names, whole
+from tabla.build.options import ArrayOptions, Options, unknown_template
+from tabla.commands.arguments import add_json, add_options, add_quiet, group_of, record_of
 from tabla.commands.console import Console
 from tabla.commands.output import write_json
 from tabla.driver import build
@@ -29,7 +30,6 @@ from tabla.templates.template import Template, default_preset, presets
 
 FOLDER = "overlay"
 STEP_WORDS = 1024
-_ARRAY = ("pes", "pes_per_pu", "sequencers")
 _DEPTHS = ("model_words", "data_words", "interim_words")
 _MEANINGS = {
     "model_words": "depth of the model memory of each PE",
@@ -63,15 +63,7 @@ def places(text: str) -> tuple[int, ...]:
 def configure(parser: ArgumentParser) -> None:
     """Add the options of the command."""
     parser.add_argument("-o", "--output", metavar="FOLDER", help=f"the output folder (default {FOLDER})")
-    array = parser.add_argument_group("the array")
-    array.add_argument(
-        "--template", metavar="NAME", help="a preset of the array, or an overlay such as LearningOverlay"
-    )
-    array.add_argument("--templates", metavar="FILE.td", help="a file with records of your own")
-    array.add_argument("--pes", type=whole("pes"), metavar="N", help="processing elements, 1 to 128 (default 16)")
-    array.add_argument("--pes-per-pu", type=whole("pes_per_pu"), metavar="N", help="PEs per processing unit")
-    array.add_argument("--sequencers", type=whole("sequencers"), metavar="N", help="instruction streams (default 1)")
-    array.add_argument("--format", metavar="qI.F", help="number format (default q6.10)")
+    add_options(parser, ArrayOptions)
     limits = parser.add_argument_group("what it has room for")
     limits.add_argument(
         "--for",
@@ -101,7 +93,7 @@ def configure(parser: ArgumentParser) -> None:
     for name in ROOM_NUMBERS:
         text = f"{_MEANINGS[name]} (default {getattr(room, name)})"
         limits.add_argument(f"--{name.replace('_', '-')}", type=int, metavar="N", help=text)
-    host = add_bus(parser)
+    host = group_of(parser, "the host")
     host.add_argument(
         "--step-words",
         type=int,
@@ -121,7 +113,10 @@ def _usual() -> str:
 
 
 def _names(text: str) -> tuple[str, ...]:
-    return tuple(names(text)) if text else ()
+    try:
+        return tuple(Names().read(text)) if text else ()
+    except TablaError as fault:
+        raise ArgumentTypeError(fault.message) from None
 
 
 def overlay_from_options(arguments: Namespace) -> Overlay:
@@ -133,12 +128,9 @@ def overlay_from_options(arguments: Namespace) -> Overlay:
         if arguments.template not in known:
             raise unknown_template(arguments.template, (*known, *rooms))
     room: OverlayRoom = named or default_room()
-    options = Options(
-        template=None if named else arguments.template,
-        templates=arguments.templates,
-        format=arguments.format,
-        **{name: getattr(arguments, name) for name in _ARRAY},
-    )
+    _refuse_bus_options(arguments)
+    options = record_of(arguments, Options)
+    options = replace(options, bus=None, bus_width=None, template=None if named else arguments.template)
     options.refuse_unused_records(arguments.template, arguments.format)
     array = options.chosen_template()
     if array.roots > 1:
@@ -160,13 +152,17 @@ def overlay_from_options(arguments: Namespace) -> Overlay:
     return overlay
 
 
+def _refuse_bus_options(arguments: Namespace) -> None:
+    """Raise `TablaError` for options of a bus without one."""
+    for option in ("bus_width", "step_words"):
+        if arguments.bus is None and getattr(arguments, option) is not None:
+            name = option.replace("_", "-")
+            raise TablaError(f"--{name} is for a bus, and there is none", hint="give --bus axi, too")
+
+
 def _bus(arguments: Namespace, images: Sequence[Image]) -> OverlayBus | None:
     """Return the bus of the wrapper, whose buffer holds the steps of some programs; None without one."""
     if arguments.bus is None:
-        for option in ("bus_width", "step_words"):
-            if getattr(arguments, option) is not None:
-                name = option.replace("_", "-")
-                raise TablaError(f"--{name} is for a bus, and there is none", hint="give --bus axi, too")
         return None
     needed = max((image.stream_run.beats * image.parameters.stream_words for image in images), default=STEP_WORDS)
     words = arguments.step_words if arguments.step_words is not None else max(1, needed)

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from tabla.base.folder import check_file, replaced_file
 from tabla.base.source import Source, TablaError
-from tabla.commands.arguments import add_defines
+from tabla.commands.arguments import add_options
 from tabla.commands.console import Console
+from tabla.languages.options import ProgramOptions
 from tabla.languages.preprocess import preprocess
 
 
@@ -18,7 +19,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="a text whose scopes are in braces, such as a .t or .tc file")
     parser.add_argument("--values", action="store_true", help="print the definitions instead, one per line")
     parser.add_argument("-o", "--output", metavar="FILE", help="write to this file instead of standard output")
-    add_defines(parser)
+    add_options(parser, ProgramOptions)
 
 
 def run(arguments: Namespace, console: Console) -> int:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from tabla.base.source import TablaError
-from tabla.commands.arguments import add_defines, add_shapes, add_sizes, size_options
+from tabla.build.options import Options
+from tabla.commands.arguments import add_options, record_of
 from tabla.commands.console import Console
 from tabla.languages import split
+from tabla.languages.options import ProgramOptions
 from tabla.languages.tc import ranges_text
 from tabla.languages.tc.notation import read_unit, sizes_of
 
@@ -15,9 +17,7 @@ from tabla.languages.tc.notation import read_unit, sizes_of
 def configure(parser: ArgumentParser) -> None:
     """Add the options of the command."""
     parser.add_argument("file", metavar="FILE.tc[:def]", help="the kernel; without a def, all kernels of the file")
-    add_defines(parser)
-    add_sizes(parser)
-    add_shapes(parser)
+    add_options(parser, ProgramOptions)
 
 
 def run(arguments: Namespace, console: Console) -> int:
@@ -25,12 +25,12 @@ def run(arguments: Namespace, console: Console) -> int:
     path, member = split(arguments.file)
     if path.suffix != ".tc":
         raise TablaError(f"'{arguments.file}' has no ranges to infer", hint="ranges are those of a .tc file")
-    options = size_options(arguments)
-    expanded, unit = read_unit(path, options.of_program)
+    options = record_of(arguments, Options)
+    expanded, unit = read_unit(path, options)
     with expanded.pointing_back():
         if options.sizes or options.inputs:
             function = unit.function(member)
-            text = ranges_text(unit, function.name, sizes_of(function, options.of_program))
+            text = ranges_text(unit, function.name, sizes_of(function, options))
         else:
             text = ranges_text(unit, member)
     console.result(text)

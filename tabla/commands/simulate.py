@@ -5,19 +5,13 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from tabla.build.stages import format_entry
-from tabla.commands.arguments import (
-    add_build,
-    add_engine,
-    add_file,
-    add_inputs,
-    add_json,
-    add_quiet,
-    add_strict,
-    input_options,
-)
+from tabla.commands.arguments import add_build, add_file, add_json, add_options, add_quiet, add_strict
 from tabla.commands.choosing import build_for_inputs, tell_choice
 from tabla.commands.console import Console
 from tabla.commands.output import check_arrays, cycle_status, strict_status, write_arrays, write_json
+from tabla.learn.data.options import DataOptions
+from tabla.learn.options import LearnOptions
+from tabla.learn.runs import simulate
 
 SCHEMA = "tabla-sim-1"
 
@@ -25,11 +19,10 @@ SCHEMA = "tabla-sim-1"
 def configure(parser: ArgumentParser) -> None:
     """Add the options of the command."""
     add_file(parser)
-    add_inputs(parser)
     parser.add_argument("-o", "--output", metavar="FILE.npz", help="write models and results there")
-    add_engine(parser, "model")
     add_strict(parser)
     add_build(parser)
+    add_options(parser, DataOptions, LearnOptions)
     add_json(parser)
     add_quiet(parser)
 
@@ -37,11 +30,11 @@ def configure(parser: ArgumentParser) -> None:
 def run(arguments: Namespace, console: Console) -> int:
     """Simulate the accelerator, write the arrays and print the counted cycles."""
     check_arrays(arguments.output)
-    made = build_for_inputs(arguments)
+    made, inputs, options = build_for_inputs(arguments)
     for note in made.warnings:
         console.remark(f"warning: {note}")
     console.progress(f"{arguments.file}: simulating")
-    done = made.simulate(arguments.inputs, engine=arguments.engine, **input_options(arguments))
+    done = simulate(made, inputs, options)
     if arguments.output:
         write_arrays(arguments.output, done.arrays, console)
     tell_choice(made, arguments, console)

@@ -10,16 +10,15 @@ from typing import Any
 
 from tabla.base.folder import MANIFEST_SCHEMA, OVERLAY_SCHEMA
 from tabla.base.source import TablaError
-from tabla.build.options import Options
+from tabla.build.options import TOOLS, Options
 from tabla.build.synth import SynthesisReport, source_lines, synthesise
 from tabla.commands.arguments import (
     add_build,
     add_json,
     add_quiet,
-    add_shapes,
     build_options,
+    reader,
     remark_unused_inputs,
-    whole,
 )
 from tabla.commands.console import Console
 from tabla.commands.output import write_json
@@ -36,11 +35,12 @@ def configure(parser: ArgumentParser) -> None:
     part = parser.add_argument_group("the FPGA")
     part.add_argument("--target", required=True, metavar="NAME", help="the family of the FPGA (see tabla targets)")
     part.add_argument("--device", metavar="NAME", help="the part, such as 85k (default: the family's largest)")
-    part.add_argument("--speed", type=whole("speed"), metavar="N", help="speed grade (default: the part's first)")
+    part.add_argument(
+        "--speed", type=reader(TOOLS["speed"]), metavar="N", help="speed grade (default: the part's first)"
+    )
     part.add_argument("--pnr", action="store_true", help="place and route, for clock and critical path")
     text = f"tries of --pnr; the best one is kept (default {SEEDS})"
-    part.add_argument("--seeds", type=whole("seeds"), metavar="N", help=text)
-    add_shapes(parser)
+    part.add_argument("--seeds", type=reader(TOOLS["seeds"]), metavar="N", help=text)
     add_build(parser)
     add_json(parser)
     add_quiet(parser)

@@ -10,36 +10,32 @@ from tabla.base.arrays import read_arrays
 from tabla.build.options import Options
 from tabla.commands.arguments import (
     add_build,
-    add_engine,
+    add_data,
     add_file,
     add_json,
+    add_options,
     add_quiet,
     add_strict,
-    add_table,
     build_options,
-    table_options,
-    whole,
+    record_of,
 )
 from tabla.commands.console import Console
 from tabla.commands.output import cycle_status, strict_status, write_json
 from tabla.driver import build
+from tabla.learn.data.dataset import Data
+from tabla.learn.data.options import DataOptions
 from tabla.learn.data.recipe import recipe_in
-from tabla.learn.metrics import NAMES
+from tabla.learn.options import LearnOptions
+from tabla.learn.test import test
 
 
 def configure(parser: ArgumentParser) -> None:
     """Add the options of the command."""
     add_file(parser)
-    text = "the models, as tabla train -o wrote them (default: those that a model of ONNX brings)"
-    parser.add_argument("--weights", metavar="FILE.npz", help=text)
-    parser.add_argument("--data", metavar="FILE", required=True, help="the samples: .npz, or .csv with a header")
-    add_table(parser)
-    parser.add_argument("--predict", metavar="NAME", help="the value to compare with the label")
-    parser.add_argument("--metric", choices=NAMES, metavar="NAME", help=f"one of {', '.join(NAMES)}")
-    add_engine(parser)
-    parser.add_argument("--samples", type=whole("samples"), metavar="N", help="use only the first N samples")
+    add_data(parser, required=True)
     add_strict(parser)
     add_build(parser)
+    add_options(parser, DataOptions, LearnOptions)
     add_json(parser)
     add_quiet(parser)
 
@@ -76,15 +72,8 @@ def run(arguments: Namespace, console: Console) -> int:
     """Score the models and print the report."""
     made = build(arguments.file, scored_options(arguments, console))
     console.progress(f"{arguments.file}: scoring")
-    tested = made.test(
-        arguments.data,
-        weights=arguments.weights,
-        predict=arguments.predict,
-        metric=arguments.metric,
-        engine=arguments.engine,
-        samples=arguments.samples,
-        **table_options(arguments),
-    )
+    data = Data.of_source(arguments.data, record_of(arguments, DataOptions))
+    tested = test(made, data, record_of(arguments, LearnOptions))
     if arguments.json:
         write_json(arguments.json, tested.as_json(), console)
     if arguments.json != "-":

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tabla.base.cluster import client_of, scheduler_gone, workers_of, workers_there
+from tabla.base.parameters import Whole, checked_text, checked_whole
 from tabla.base.source import LostError, TablaError
-from tabla.build.parameters import checked_text, checked_whole
 from tabla.host.engines.session import checked_engine, open_machine
 from tabla.program.image import Image
 from tabla.program.overlay import Overlay
@@ -148,7 +148,7 @@ def machines(
     worker of another version are a `TablaError`.
     """
     checked_text("scheduler", address, "tcp://host:8786")
-    checked_whole("count", most, rule="devices")
+    checked_whole("count", most, Whole(low=1))
     checked_engine(engine)
     with client_of(address, ANSWER) as client, ExitStack() as begun:
         found = []

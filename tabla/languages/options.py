@@ -2,10 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from tabla.base.source import TablaError
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tabla.base.arrays import read_arrays, unreserved
+from tabla.base.kinds import (
+    ARGUMENTS,
+    DEFINITIONS,
+    SHAPES,
+    SIZES,
+    ArraysOrFile,
+    Names,
+    RealNumber,
+    Switch,
+    Text,
+    WholeNumber,
+)
+from tabla.base.npz import RESERVED
+from tabla.base.options import Record, option
+from tabla.base.source import TablaError, TablaValueError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,37 +39,176 @@ class InputShapes:
     types: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProgramOptions:
+BUILDS = ("gen", "check", "bound", "eval", "sim", "train", "test", "load", "synth", "build")
+"""The commands that compile a program."""
+_LEARN = (*BUILDS, "formats")
+_KERNELS = (*BUILDS, "formats", "explore")
+_PROGRAM, _KERNEL, _TUNING = "the program", "a kernel (.tc, .py)", "fine-tuning a model (.onnx)"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProgramOptions(Record):
     """The options of a program, whatever array it is compiled for.
 
     `defines` are the ``-D`` options by name, texts or numbers. `learning_rate` is the constant ``mu``, and with
-    `runtime_rate` hosts can load another one. `results` are the names of values to return beside the models. `sizes`
-    gives a kernel its sizes, each 1 or more, and so does `inputs`, a function that returns the shapes of arrays; they
-    may lie in a file, which is read only when a notation asks. `keep` names the inputs of a kernel that are loaded
-    once. `shapes` and `arguments` are the tensors and the other parameters of a Tile function. Of a model that was
-    trained elsewhere, the initialisers `train` learn, or all but those of `freeze`, from the `loss`.
+    `runtime_rate` hosts can load another one. `minibatch` is the number of samples of a step. `results` are the names
+    of values to return beside the models. `sizes` gives a kernel its sizes, each 1 or more, and so does `inputs`:
+    arrays by name, or their file, which is read only when a notation asks. `keep` names the inputs of a kernel that are
+    loaded once. `shapes` and `arguments` are the tensors and the other parameters of a Tile function. Of a model that
+    was trained elsewhere, the initialisers `train` learn, or all but those of `freeze`, from the `loss`.
     """
 
-    defines: Mapping[str, str | float] = field(default_factory=dict)
-    learning_rate: str | float | None = None
-    runtime_rate: bool = False
-    results: Sequence[str] = ()
-    sizes: Mapping[str, int] = field(default_factory=dict)
-    inputs: Callable[[], InputShapes] = InputShapes
-    keep: Sequence[str] = ()
-    shapes: Mapping[str, Sequence[int]] = field(default_factory=dict)
-    arguments: Mapping[str, object] = field(default_factory=dict)
-    train: Sequence[str] = ()
-    freeze: Sequence[str] = ()
-    loss: str | None = None
+    defines: Mapping[str, str | float] = option(
+        DEFINITIONS,
+        "set the variable $NAME; in a .t file also the constant NAME",
+        default={},
+        group=_PROGRAM,
+        commands=(*_KERNELS, "ranges", "preprocess"),
+        flag="-D",
+        metavar="NAME=VALUE",
+        example="m=10",
+    )
+    learning_rate: str | float | None = option(
+        RealNumber(),
+        "the learning rate, the same as -D mu=MU",
+        group=_PROGRAM,
+        commands=_KERNELS,
+        metavar="MU",
+        example="0.1",
+    )
+    minibatch: int = option(
+        WholeNumber(low=1),
+        "samples per step (default 1)",
+        default=1,
+        group=_PROGRAM,
+        commands=_LEARN,
+        metavar="B",
+        example="16",
+        unit="samples",
+    )
+    runtime_rate: bool = option(
+        Switch(),
+        "keep the learning rate as a word that hosts load, as 'mu', beside the models",
+        default=False,
+        group=_PROGRAM,
+        commands=BUILDS,
+    )
+    results: Sequence[str] = option(
+        Names(),
+        "further values to return",
+        default=(),
+        group=_PROGRAM,
+        commands=BUILDS,
+        flag="--result",
+        metavar="NAME",
+        example="h",
+    )
+    inputs: str | Path | Mapping[str, ArrayLike] | None = option(
+        ArraysOrFile(example="{'x': array}"),
+        "arrays (.npz, .csv) whose shapes give a kernel its sizes",
+        group=_KERNEL,
+        commands=("gen", "check", "bound", "load", "synth", "explore", "ranges", "eval", "sim"),
+        required=("eval", "sim"),
+        metavar="FILE",
+        example="x.npz",
+        helps=dict.fromkeys(("eval", "sim"), "inputs, labels and initial models by name: .npz, or .csv with a header"),
+    )
+    sizes: Mapping[str, int] = option(
+        SIZES,
+        "the value of a size, 1 or more",
+        default={},
+        group=_KERNEL,
+        commands=(*_KERNELS, "ranges"),
+        flag="--size",
+        metavar="N=64",
+        example="N=64",
+    )
+    shapes: Mapping[str, Sequence[int]] = option(
+        SHAPES,
+        "the shape of a tensor",
+        default={},
+        group=_KERNEL,
+        commands=_KERNELS,
+        flag="--shape",
+        metavar="I=2,8,3",
+        example="I=2,8,3",
+    )
+    arguments: Mapping[str, object] = option(
+        ARGUMENTS,
+        "the value of another parameter",
+        default={},
+        group=_KERNEL,
+        commands=_KERNELS,
+        flag="--arg",
+        metavar="s=2",
+        example="s=2",
+    )
+    keep: Sequence[str] = option(
+        Names(),
+        "inputs that are loaded once and stay on the chip",
+        default=(),
+        group=_KERNEL,
+        commands=(*BUILDS, "explore"),
+        metavar="W,B",
+        example="W,B",
+    )
+    train: Sequence[str] = option(
+        Names(),
+        "the initialisers that learn, by their names in the model",
+        default=(),
+        group=_TUNING,
+        commands=BUILDS,
+        metavar="W,B",
+        example="W,B",
+    )
+    freeze: Sequence[str] = option(
+        Names(),
+        "the initialisers that do not learn; all others do",
+        default=(),
+        group=_TUNING,
+        commands=BUILDS,
+        metavar="W,B",
+        example="B",
+    )
+    loss: str | None = option(
+        Text(example="mse", range="cross-entropy or mse"),
+        "the loss against the label 'label': cross-entropy, or mse for half the sum of the squared errors",
+        group=_TUNING,
+        commands=BUILDS,
+        metavar="LOSS",
+        example="mse",
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        rate = self.defines.get("mu")
+        if self.learning_rate is not None and rate is not None and str(rate) != str(self.learning_rate):
+            raise TablaValueError(
+                f"the learning rate is given twice: -D mu={rate} and --learning-rate {self.learning_rate}",
+                hint="leave one of them out",
+            )
+
+    @property
+    def input_shapes(self) -> InputShapes:
+        """The shapes of `inputs`. A file that cannot be read is a `TablaError`."""
+        match self.inputs:
+            case None:
+                return InputShapes()
+            case str() | Path() as path:
+                found = unreserved(read_arrays(Path(path)))
+                return InputShapes(shapes={name: array.shape for name, array in found.items()})
+            case arrays:
+                return InputShapes(
+                    shapes={name: np.shape(array) for name, array in arrays.items() if not name.startswith(RESERVED)},
+                    types={name: np.asarray(array).dtype.kind for name, array in arrays.items()},
+                )
 
     def refuse_fine_tuning(self, name: str) -> None:
         """Raise `TablaError` if the options say what learns of the program `name`, which says that itself."""
-        for option, given in (("--train", self.train), ("--freeze", self.freeze), ("--loss", self.loss)):
+        for flag, given in (("--train", self.train), ("--freeze", self.freeze), ("--loss", self.loss)):
             if given:
                 hint = "leave it out: a program says itself what it learns"
-                raise TablaError(f"{option} is for models of ONNX, and '{name}' is none", hint=hint)
+                raise TablaError(f"{flag} is for models of ONNX, and '{name}' is none", hint=hint)
 
     @property
     def written_defines(self) -> dict[str, str]:

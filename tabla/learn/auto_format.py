@@ -19,7 +19,6 @@ from tabla.base.arrays import Arrays, Reals
 from tabla.base.source import TablaError, TablaValueError
 from tabla.build.arrays import Samples, held, steps_of, words_of
 from tabla.build.options import Options
-from tabla.build.parameters import checked_whole
 from tabla.build.rate import built_rate, with_mantissa
 from tabla.build.stages import Stages
 from tabla.graph.compiled.plans import Evaluators, seconds
@@ -27,10 +26,13 @@ from tabla.graph.format import Format, width_of
 from tabla.graph.graph import Graph
 from tabla.graph.passes.model_guard import largest_allowed
 from tabla.graph.words import to_real
-from tabla.learn.data.reading import Data, Given
+from tabla.learn.data.dataset import Data
+from tabla.learn.data.options import DataOptions
+from tabla.learn.data.source import DataSource
 from tabla.learn.data.split import Split
 from tabla.learn.format_choice import GUARDS, FormatChoice, Judge, Survey, Tried, survey
 from tabla.learn.measure import Measure
+from tabla.learn.options import LearnOptions
 from tabla.learn.runs import inputs_of
 from tabla.learn.train import Start, learning_start, measured_graph
 
@@ -62,79 +64,66 @@ def is_automatic(options: Options) -> bool:
 
 
 def for_learning(
-    made: Made, options: Options, start_of: Callable[[Stages], Start], epochs: int, predict: str | None = None
+    made: Made, options: Options, data: Data, learning: LearnOptions, *, needs_test: bool = True
 ) -> Chosen:
     """Return the options with the format that fits a training run, if they leave the format to the data.
 
-    `start_of` returns what the run starts from (:func:`tabla.learn.train.learning_start`). Only its training part is
-    looked at, for as many `epochs`, 1 or more. `predict` names the value that is compared with the label, as for
-    :func:`tabla.learn.train.train`. Values that are infinite in float64 are a `TablaError`.
+    Only the training part is looked at. Values that are infinite in float64 are a `TablaError`. Without `needs_test`,
+    the split may take a validation part alone.
     """
     if not is_automatic(options):
         return options, None
     wide = wide_stages(made, options)
-    start = start_of(wide)
-    judge = learning_judge(made, options, wide, start, epochs, predict)
-    return chosen_by(options, learning_survey(wide, start, epochs), judge)
+    start = learning_start(wide, data, learning, needs_test=needs_test)
+    judge = learning_judge(made, options, wide, start, learning)
+    return chosen_by(options, learning_survey(wide, start, learning), judge)
 
 
-def learning_survey(wide: Stages, start: Start, epochs: int) -> Survey:
+def learning_survey(wide: Stages, start: Start, learning: LearnOptions) -> Survey:
     """Return the values that a training run from `start` takes, in the stages that `wide_stages` returns."""
-    passes = checked_whole("epochs", epochs) if wide.lowered.updates else 1
+    passes = learning.passes if wide.lowered.updates else 1
     return _survey(wide, start.ready.parts.training, start.models, passes)
 
 
-def for_inputs(
-    made: Made,
-    options: Options,
-    inputs: Given,
-    *,
-    samples: int | None = None,
-    seed: int | None = None,
-    weights: Data | None = None,
-) -> Chosen:
+def for_inputs(made: Made, options: Options, inputs: Data, run: LearnOptions) -> Chosen:
     """Return the options with the format that fits one pass over `inputs`, if they leave the format to the data.
 
-    The parameters are those of :func:`tabla.learn.runs.evaluate`.
+    The parameters are those of :func:`tabla.learn.runs.evaluation`.
     """
     if not is_automatic(options):
         return options, None
     wide = wide_stages(made, options)
-    found, models = inputs_of(wide, inputs, samples, seed, weights)
+    found, models = inputs_of(wide, inputs, run)
     return chosen_by(options, _survey(wide, found, models, 1), _Results.of(made, options, wide, found, models))
 
 
 def for_build(
     made: Made,
     options: Options,
-    data: Given | None,
+    data: DataSource | Data | None,
+    about: DataOptions,
+    learning: LearnOptions,
     *,
-    first_epochs: int = 10,
-    first_seed: int | None = None,
-    **about_data: Any,
+    first: LearnOptions | None = None,
 ) -> Chosen:
     """Return the options with the format that fits a training run on `data`, or else a pass over the options' inputs.
 
-    `about_data` are parameters of :func:`tabla.learn.train.learning_start`, and ``epochs``, which is `first_epochs`
-    where it is None. Models that the inputs lack are drawn by `first_seed`, or are a `TablaError` if there is none.
-    Whatever is given is a `TablaError` where nothing is chosen by it.
+    `about` are the options of the data, and `first` has what `learning` leaves open: the epochs, and the seed that
+    draws the models that inputs lack. Whatever is given is a `TablaError` where nothing is chosen by it.
     """
-    given = {name: value for name, value in about_data.items() if not _is_default(value)}
+    first = first or LearnOptions()
+    given = {**about.given(), **learning.given()}
     if is_automatic(options) and data is not None:
-        epochs = given.pop("epochs", first_epochs)
-        return for_learning(made, options, lambda wide: learning_start(wide, data, **given), epochs)
+        epochs = first.epochs if learning.epochs is None else learning.epochs
+        return for_learning(made, options, Data.of_source(data, about), replace(learning, epochs=epochs))
     if is_automatic(options) and options.inputs is not None and given.keys() <= {"weights", "seed", "samples"}:
-        return for_inputs(made, options, options.inputs, **{"seed": first_seed, **given})
+        seed = first.seed if learning.seed is None else learning.seed
+        return for_inputs(made, options, Data(options.inputs, samples=about.samples), replace(learning, seed=seed))
     for name in ["data"] * (data is not None) + list(given):
         option = f"--{name.replace('_', '-')}"
         hint = "add --data FILE, in Python data=..." if is_automatic(options) else "add --format auto"
         raise TablaValueError(f"{option} has a meaning only where data choose the format", hint=hint)
     return options, None
-
-
-def _is_default(value: object) -> bool:
-    # Values may be arrays or data frames, which are not compared as a whole; and a seed of 0 is no default.
-    return value is None or value is False or (isinstance(value, tuple | list) and not value)
 
 
 def wide_stages(made: Made, options: Options) -> Stages:
@@ -189,9 +178,7 @@ def allowed_guards(made: Made, options: Options, number: Format) -> tuple[int, .
     return tuple(dict.fromkeys(min(guard, most) for guard in GUARDS)) if graph.updates else (0,)
 
 
-def learning_judge(
-    made: Made, options: Options, wide: Stages, start: Start, epochs: int, predict: str | None = None
-) -> Judge:
+def learning_judge(made: Made, options: Options, wide: Stages, start: Start, learning: LearnOptions) -> Judge:
     """Return what judges formats for a training run from `start`, whose training part alone is looked at.
 
     `wide` are the stages that `wide_stages` returns, and the other parameters those of :func:`for_learning`. The judge
@@ -200,12 +187,12 @@ def learning_judge(
     if not wide.lowered.updates:
         return _Results.of(made, options, wide, start.ready.parts.training, start.models)
     try:
-        measured_graph(wide, start.ready, predict)
+        measured_graph(wide, start.ready, learning.predict)
     except TablaError:
-        if predict is not None:
+        if learning.predict is not None:
             raise
         return _Results.of(made, options, wide, start.ready.parts.training, start.models)
-    return Learner.of(made, options, wide, list(_lessons(wide, start, checked_whole("epochs", epochs), predict)))
+    return Learner.of(made, options, wide, list(_lessons(wide, start, learning.passes, learning.predict)))
 
 
 def trial_size(graph: Graph, samples: int, epochs: int) -> tuple[int, int]:

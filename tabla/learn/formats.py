@@ -11,63 +11,56 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 import numpy as np
 
 from tabla.base import progress
+from tabla.base.options import taking
+from tabla.base.parameters import Whole, check_function, checked_numbers
 from tabla.base.source import TablaError
 from tabla.build.arrays import Samples, held, sample_words, steps_of, words_of
 from tabla.build.options import Options
-from tabla.build.parameters import EPOCHS, NOTHING, check_function, checked_numbers, checked_whole, optional_whole
 from tabla.build.stages import Stages
 from tabla.graph.compiled.plans import Evaluators
+from tabla.graph.format import LARGEST_WIDTH, LEAST_WIDTH
+from tabla.languages.options import ProgramOptions
 from tabla.learn.auto_format import Made, learning_judge, learning_survey, wide_stages
+from tabla.learn.data.dataset import Data
+from tabla.learn.data.options import DataOptions
 from tabla.learn.data.parts import Best, Parts
-from tabla.learn.data.reading import Data, Given
+from tabla.learn.data.source import DataSource
 from tabla.learn.events import Events, events
 from tabla.learn.format_choice import FormatChoice, Judge, Survey
 from tabla.learn.format_table import Cell, FormatTable
 from tabla.learn.measure import Measure, Score
-from tabla.learn.metrics import choose, no_classes
+from tabla.learn.metrics import SCORES, choose, no_classes
+from tabla.learn.options import LearnOptions
 from tabla.learn.train import Start, learning_start, measured_graph
+
+if TYPE_CHECKING:
+    from tabla.learn.keywords import FormatsOptions
 
 WIDTHS, GUARDS = range(8, 19), (0, 4, 8)
 """The bits of words and the guard bits that are compared if the user names none."""
-METRICS = ("accuracy", "r2")
-"""The metrics that can be counted in points."""
+WIDTH = Whole(low=LEAST_WIDTH, high=LARGEST_WIDTH)
+"""The bits of a word."""
+GUARD = Whole(low=0, high=LARGEST_WIDTH // 2)
+"""The guard bits of a model. No format takes more: they fit a word, and both together fit the widest one."""
 TEXTS = 4
 """About so many of the compared formats need machine code of their own; all others share it."""
 Models = TypeVar("Models")
 
 
+@taking(DataOptions, LearnOptions, ProgramOptions)
 def formats(
     source: str | Path | Callable[..., Any],
-    data: Given,
+    data: DataSource | Data,
     *,
-    split: str | float | Sequence[float] | None = None,
-    split_seed: int | None = None,
     widths: Sequence[int] = WIDTHS,
     guards: Sequence[int] = GUARDS,
-    epochs: int = EPOCHS,
-    patience: int | None = None,
-    predict: str | None = None,
-    metric: str | None = None,
-    weights: Data | None = None,
-    seed: int = 0,
-    samples: int | None = None,
-    shuffle: int | None = None,
-    columns: Mapping[str, str | Sequence[str]] | None = None,
-    classes: str | Sequence[str] = (),
-    standardise: bool = False,
-    standardise_labels: bool = False,
-    defines: Mapping[str, str | float] = NOTHING,
-    learning_rate: str | float | None = None,
-    minibatch: int = 1,
-    sizes: Mapping[str, int] = NOTHING,
-    shapes: Mapping[str, Sequence[int]] = NOTHING,
-    arguments: Mapping[str, object] = NOTHING,
     remark: Callable[[str], None] | None = None,
+    **options: Unpack[FormatsOptions],
 ) -> FormatTable:
     """Compare number formats with each other and with float64, by what they learn, on a validation part.
 
@@ -76,42 +69,43 @@ def formats(
     of a width are those that ``format="autoN"`` chooses. The scores are those of the validation part: the accuracy if
     the labels are classes, otherwise ``r2``, the coefficient of determination; `metric` is one of the two. `split` is a
     pair of shares, such as ``(0.2, 0.2)``: the first one is the test part, which is never looked at, and the second one
-    the validation part.
+    the validation part. `data` may also be a :class:`tabla.Data` with its own split.
 
-    `source`, `defines`, `learning_rate`, `minibatch`, `sizes`, `shapes` and `arguments` are those of
-    :func:`tabla.compile`, all others those of :meth:`tabla.Build.train`. A format in which the program cannot be
-    compiled, or that does not hold the data, is refused in the result. It is a `TablaError` if all formats are, and if
-    the data has no validation part. `remark` takes a line that says why numpy evaluates where machine code would be
-    faster.
+    `source` and the options of the program are those of :func:`tabla.compile`, all others those of
+    :meth:`tabla.Build.train`. A format in which the program cannot be compiled, or that does not hold the data, is
+    refused in the result. It is a `TablaError` if all formats are, and if the data has no validation part. `remark`
+    takes a line that says why numpy evaluates where machine code would be faster.
     """
-    options = Options(
-        format="auto",
-        defines=defines,
-        learning_rate=learning_rate,
-        minibatch=minibatch,
-        sizes=sizes,
-        shapes=shapes,
-        arguments=arguments,
-    )
+    built = replace(Options.of(options), format="auto")
+    learning = LearnOptions.of(options)
     check_function("remark", remark)
-    epochs, patience = checked_whole("epochs", epochs), optional_whole("patience", patience)
-    bits, guard_bits = checked_numbers("widths", widths, "width"), checked_numbers("guards", guards, "guards")
-    if metric not in (None, *METRICS):
-        raise TablaError(f"formats cannot be compared by the metric '{metric}'", hint="use accuracy or r2")
+    bits, guard_bits = checked_numbers("widths", widths, WIDTH), checked_numbers("guards", guards, GUARD)
+    if learning.metric not in (None, *SCORES):
+        raise TablaError(f"formats cannot be compared by the metric '{learning.metric}'", hint="use accuracy or r2")
+    return table_of(source, built, Data.of_source(data, DataOptions.of(options)), learning, bits, guard_bits, remark)
+
+
+def table_of(
+    source: str | Path | Callable[..., Any],
+    options: Options,
+    data: Data,
+    learning: LearnOptions,
+    widths: Sequence[int],
+    guards: Sequence[int],
+    remark: Callable[[str], None] | None,
+) -> FormatTable:
+    """Return the table of :func:`formats`."""
     made = partial(Stages.of, source)
     wide = _learning_stages(made, options)
-    about_data: dict[str, Any] = {"weights": weights, "seed": seed, "samples": samples}
-    about_data |= {"split": split, "split_seed": split_seed, "shuffle": shuffle, "columns": columns, "classes": classes}
-    about_data |= {"standardise": standardise, "standardise_labels": standardise_labels}
-    start = _start(wide, data, about_data)
+    start = _start(wide, data, learning)
     parts = start.ready.parts
     assert parts.validation is not None
-    run = _Run(made, options, start, epochs, patience, predict, metric, len(bits) * len(guard_bits))
+    run = _Run(made, options, start, learning, len(widths) * len(guards))
     if remark is not None and (note := run.evaluators(wide).note):
         remark(note)
     measure, reference = run.float64(wide)
-    judge = learning_judge(made, options, wide, start, epochs, predict)
-    cells = tuple(run.cells(learning_survey(wide, start, epochs), judge, bits, guard_bits))
+    judge = learning_judge(made, options, wide, start, learning)
+    cells = tuple(run.cells(learning_survey(wide, start, learning), judge, widths, guards))
     if all(cell.refused for cell in cells):
         last = cells[-1]
         cure = last.cure if last.format else f"{last.cure}; for this command that is --widths 32"
@@ -121,45 +115,37 @@ def formats(
         metric=measure.metric,
         samples=parts.training.count,
         validation_samples=parts.validation.count,
-        epochs=epochs,
-        patience=patience,
+        epochs=learning.passes,
+        patience=learning.patience,
         float64=reference,
         cells=cells,
     )
 
 
 def learnt(
-    source: str | Path | Callable[..., Any],
-    options: Options,
-    data: Given,
-    *,
-    epochs: int,
-    predict: str | None = None,
-    metric: str | None = None,
-    **about_data: Any,
+    source: str | Path | Callable[..., Any], options: Options, data: Data, learning: LearnOptions
 ) -> tuple[str, Score, Events]:
     """Learn in the number format of `options`. Return the metric's name, the score of the validation part, and events.
 
-    `about_data` are parameters of :func:`tabla.learn.train.learning_start`, and the others those of :func:`formats`.
     The test part is never looked at. A format that does not hold the program or the data is a `TablaError`.
     """
     made = partial(Stages.of, source)
-    start = _start(_learning_stages(made, options), data, about_data)
-    run = _Run(made, options, start, epochs, None, predict, metric, 1)
+    start = _start(_learning_stages(made, options), data, learning)
+    run = _Run(made, options, start, replace(learning, patience=None), 1)
     stages = made(options)
     _ = stages.legal
     name = run.measured(stages).metric.name
     return name, *run.words(stages)
 
 
-def check_data(source: str | Path | Callable[..., Any], options: Options, data: Given, **about_data: Any) -> None:
+def check_data(source: str | Path | Callable[..., Any], options: Options, data: Data, learning: LearnOptions) -> None:
     """Raise `TablaError` for a program that learns nothing, and for data that it cannot learn from in any format."""
-    _start(_learning_stages(partial(Stages.of, source), options), data, about_data)
+    _start(_learning_stages(partial(Stages.of, source), options), data, learning)
 
 
-def _start(wide: Stages, data: Given, about_data: Mapping[str, Any]) -> Start:
+def _start(wide: Stages, data: Data, learning: LearnOptions) -> Start:
     """Return what learning starts from, without the test part. Data without a validation part is a `TablaError`."""
-    start = learning_start(wide, data, needs_test=False, **about_data)
+    start = learning_start(wide, data, learning, needs_test=False)
     parts = start.ready.parts
     if parts.validation is None:
         raise TablaError(
@@ -191,10 +177,7 @@ class _Run:
     made: Made
     options: Options
     start: Start
-    epochs: int
-    patience: int | None
-    predict: str | None
-    metric: str | None
+    learning: LearnOptions
     count: int
 
     def float64(self, wide: Stages) -> tuple[Measure, Score]:
@@ -259,29 +242,29 @@ class _Run:
 
     def _kept(self, first: Models, learn: Callable[[], Models], score: Callable[[Models], Score]) -> Score:
         """Learn for all epochs, or as long as the patience lasts. Return the score of the models that are kept."""
-        if self.patience is None:
+        if self.learning.patience is None:
             models = first
-            for _ in range(self.epochs):
+            for _ in range(self.learning.passes):
                 models = learn()
             return score(models)
-        best, scores = Best(patience=self.patience), [score(first)]
+        best, scores = Best(patience=self.learning.patience), [score(first)]
         while True:
             now = replace(scores[-1], validation=scores[-1])
-            if best.see(len(scores) - 1, now, now, {}) or len(scores) > self.epochs:
+            if best.see(len(scores) - 1, now, now, {}) or len(scores) > self.learning.passes:
                 return scores[best.epoch]
             scores.append(score(learn()))
 
     def _measure(self, build: Stages, evaluators: Evaluators, words: Callable[[Samples], Mapping[str, Any]]) -> Measure:
         """Return the measure of the validation part, by the metric that suits the labels of the training part."""
         ready = self.start.ready
-        graph, prediction = measured_graph(build, ready, self.predict)
+        graph, prediction = measured_graph(build, ready, self.learning.predict)
         parts = ready.parts
         assert parts.validation is not None
         labels = parts.training.arrays[prediction.label]
         fitting = choose(None, labels, margin=prediction.margin).name
-        if self.metric == "accuracy" and fitting != "accuracy":
+        if self.learning.metric == "accuracy" and fitting != "accuracy":
             raise no_classes("r2")
-        name = self.metric or (fitting if fitting in METRICS else "r2")
+        name = self.learning.metric or (fitting if fitting in SCORES else "r2")
         if name == "r2" and not np.ptp(parts.validation.arrays[prediction.label], axis=0).any():
             hint = "give it more samples, or try another --split-seed"
             raise TablaError("r2 has no meaning: all labels of the validation part are equal", hint=hint)
@@ -304,5 +287,5 @@ class _Run:
 
     def evaluators(self, build: Stages) -> Evaluators:
         """Choose how a build is evaluated; machine code that serves several formats is made once."""
-        steps = self.start.steps * self.epochs * max(1, self.count // TEXTS)
+        steps = self.start.steps * self.learning.passes * max(1, self.count // TEXTS)
         return Evaluators.of(build.lowered, build.format, steps)

@@ -63,6 +63,8 @@ MSE = Metric(name="mse", of=_mse)
 HINGE = Metric(name="hinge", of=_hinge)
 PLAIN = {m.name: m for m in (MSE, HINGE, Metric(name="mae", of=_mae), Metric(name="r2", of=_r2))}
 NAMES = ("accuracy", *PLAIN)
+SCORES = ("accuracy", "r2")
+"""The metrics that can be counted in points."""
 
 
 def accuracy_for(labels: Reals, *, margin: bool = False) -> Metric | None:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tabla.base.arrays import Arrays, Reals, refuse_strangers
+from tabla.base.parameters import checked_truth
 from tabla.base.source import Label, TablaError
 from tabla.build.arrays import (
     Samples,
@@ -26,49 +27,48 @@ from tabla.build.arrays import (
     without_steps,
     words_of,
 )
-from tabla.build.parameters import checked_truth, checked_whole, optional_whole
 from tabla.build.rate import built_rate, with_mantissa, without_rate
 from tabla.build.stages import Stages
 from tabla.graph.compiled.plans import Evaluators
 from tabla.graph.evaluate import Counts, Run
 from tabla.graph.words import to_real
 from tabla.host.engines.session import check_installed, checked_engine, session
-from tabla.learn.data.preparation import Preparation, separated
-from tabla.learn.data.reading import Data, Given, given_models, reals, request_of
+from tabla.learn.data.dataset import Data, Tensors, tensors_of
+from tabla.learn.data.preparation import given_models, separated
+from tabla.learn.data.source import reals
 from tabla.learn.events import Events, events
+from tabla.learn.fleet.devices import DEVICES
 from tabla.learn.fleet.plan import fixed_plan
 from tabla.learn.fleet.share import share_of
+from tabla.learn.options import LearnOptions
 from tabla.learn.record import as_predicted, comparison
 from tabla.sim.machine import Counters
 
 Words = NDArray[np.int64]
 
 
-def inputs_of(
-    build: Stages, inputs: Given, first: int | None, seed: int | None, weights: Data | None
-) -> tuple[Samples, dict[str, Reals]]:
+def inputs_of(build: Stages, inputs: Data, run: LearnOptions) -> tuple[Samples, dict[str, Reals]]:
     """Split one set of arrays into the samples and the initial models.
 
-    Models come from `inputs` or from `weights`; one that both have is a `TablaError`. With a `seed`, a model that is
-    missing from both gets random values. Without one it is a `TablaError`. A program that brings the values of its
-    models needs neither. A learning rate that is missing is the one
-    that the program was compiled with; in what is returned its mantissa stands for it.
+    Models come from `inputs` or from the weights of `run`; one that both have is a `TablaError`. With a seed, a model
+    that is missing from both gets random values. Without one it is a `TablaError`. A program that brings the values of
+    its models needs neither. A learning rate that is missing is the one that the program was compiled with; in what is
+    returned its mantissa stands for it.
     """
-    first, seed = optional_whole("samples", first), optional_whole("seed", seed)
-    shapes = shapes_of(build.lowered, "model")
-    given, stored = given_models(weights, build.reading.merge, shapes)
-    request = request_of(shapes_of(build.sample, "input"), shapes_of(build.sample, "label"))
-    arrays, _, origin = request.read(inputs, "inputs", stored)
-    if weights is None:  # the models may be among the inputs, and what is beside them
+    shapes, tensors = shapes_of(build.lowered, "model"), tensors_of(build)
+    given, stored = given_models(run.weights, build.reading.merge, shapes)
+    arrays, _, origin = inputs.arrays(tensors, "inputs", stored)
+    if run.weights is None:  # the models may be among the inputs, and what is beside them
         arrays, stored = separated(arrays)
     if twice := sorted(given.keys() & arrays.keys()):
         hint = "leave it out of one of them"
         raise TablaError(f"the inputs and the weights both hold the model '{twice[0]}'", hint=hint)
     own, brought = separated(build.reading.models)
-    arrays = stored.before(brought).apply(arrays, request.shapes, origin.place) | given
+    preparation = inputs.fitted(tensors, arrays, stored.before(brought))
+    arrays = preparation.apply(arrays, tensors.shapes, origin.place) | given
     refuse_strangers(arrays, shapes_of(build.sample, "input", "label", "model"), "the input")
-    drawn = {} if seed is None else initial_models(shapes, seed)
-    found = replace(samples_of(build, arrays, first), origin=origin)
+    drawn = {} if run.seed is None else initial_models(shapes, run.seed)
+    found = replace(samples_of(build, arrays, inputs.samples), origin=origin)
     cure = "add it, take it from --weights, or draw it with --seed 0"
     models = take_models({**drawn, **built_rate(build.lowered), **own, **arrays}, shapes, "the input", cure=cure)
     return whole_minibatches(build, found), with_mantissa(build.lowered, build.format, models)
@@ -79,7 +79,7 @@ def words_of_inputs(build: Stages, seed: int) -> tuple[dict[str, Words], dict[st
     models.
     """
     assert build.options.inputs is not None
-    given, models = inputs_of(build, build.options.inputs, None, seed, None)
+    given, models = inputs_of(build, Data(build.options.inputs), LearnOptions(seed=seed))
     return words_of(build, models), steps_of(build, words_of(build, given.arrays))
 
 
@@ -123,21 +123,6 @@ def _labelled(build: Stages, name: str, array: Reals) -> Reals:
     return np.asarray(labels[places])
 
 
-def evaluate(
-    build: Stages,
-    inputs: Given,
-    *,
-    float64: bool = False,
-    samples: int | None = None,
-    seed: int | None = None,
-    weights: Data | None = None,
-    devices: int | None = None,
-) -> dict[str, Reals]:
-    """Compute what the program means: the arrays of :func:`evaluation`, by name."""
-    found = evaluation(build, inputs, float64=float64, samples=samples, seed=seed, weights=weights, devices=devices)
-    return dict(found.arrays)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Evaluation:
     """The outcome of an evaluation: the returned models and results, and the events; float64 has no events."""
@@ -150,32 +135,22 @@ class Evaluation:
         return "" if self.events is None else "\n".join(self.events.lines())
 
 
-def evaluation(
-    build: Stages,
-    inputs: Given,
-    *,
-    float64: bool = False,
-    samples: int | None = None,
-    seed: int | None = None,
-    weights: Data | None = None,
-    devices: int | None = None,
-) -> Evaluation:
+def evaluation(build: Stages, inputs: Data, run: LearnOptions, *, float64: bool = False) -> Evaluation:
     """Compute what the program means, without any hardware: in words of the number format, or in float64.
 
-    `inputs` holds inputs, labels and initial models by name. `samples` limits the run to the first samples. Models that
-    `inputs` lacks come from `weights`, or `seed` draws them. With several `devices`, each takes its share of every step
-    (:mod:`tabla.learn.fleet`); float64 does not round, so there they change nothing. The result holds real arrays by
-    name, see `_returned`. Data that does not fit the program is a `TablaError`.
+    `inputs` holds inputs, labels and initial models by name. Models that it lacks come from the weights of `run`, or
+    its seed draws them. With several devices, each takes its share of every step (:mod:`tabla.learn.fleet`); float64
+    does not round, so there they change nothing. The result holds real arrays by name, see `_returned`. Data that does
+    not fit the program is a `TablaError`.
     """
     checked_truth("float64", float64)
-    number = checked_whole("devices", 1 if devices is None else devices)
+    number = DEVICES.checked("devices", 1 if run.devices is None else run.devices)
     share = build if number == 1 else share_of(build, number)
     if float64 and build.reading.evaluate_float is not None:
-        calls = optional_whole("samples", samples)
-        arrays, _, _ = request_of({}, {}).read(inputs, "inputs", Preparation())
-        arrays |= {} if weights is None else reals(weights, "weights")
-        return Evaluation(arrays=build.reading.evaluate_float(arrays, calls), events=None)
-    data, models = inputs_of(build, inputs, samples, seed, weights)
+        arrays, _, _ = inputs.arrays(Tensors(inputs={}, labels={}), "inputs")
+        arrays |= {} if run.weights is None else reals(run.weights, "weights")
+        return Evaluation(arrays=build.reading.evaluate_float(arrays, inputs.samples), events=None)
+    data, models = inputs_of(build, inputs, run)
     graph, count = build.lowered, data.count // build.lowered.samples
     keep = [tensor for _, tensor in graph.results]
     found, evaluators = None, Evaluators.of(graph, build.format, count)
@@ -238,23 +213,15 @@ class Simulation:
         )
 
 
-def simulate(
-    build: Stages,
-    inputs: Given,
-    *,
-    engine: str = "model",
-    samples: int | None = None,
-    seed: int | None = None,
-    weights: Data | None = None,
-) -> Simulation:
+def simulate(build: Stages, inputs: Data, run: LearnOptions) -> Simulation:
     """Run the program on an engine: a simulation of the accelerator, or a board.
 
-    The arguments are those of `evaluate`, with the name of the `engine`. Every word is compared with the fixed-point
-    evaluation; a difference is an AssertionError, because it is a fault of this tool and not of the user.
+    The parameters are those of `evaluation`. Without an engine it is the cycle model. Every word is compared with the
+    fixed-point evaluation; a difference is an AssertionError, because it is a fault of this tool and not of the user.
     """
-    engine = checked_engine(engine)
+    engine = checked_engine("model" if run.engine is None else run.engine)
     check_installed(engine)
-    data, models = inputs_of(build, inputs, samples, seed, weights)
+    data, models = inputs_of(build, inputs, run)
     model_words, steps = words_of(build, models), steps_of(build, sample_words(build, data))
     count = data.count // build.lowered.samples
     # The evaluation comes first, because it reports bad data: a machine would stop at a position outside its tensor.
@@ -295,7 +262,7 @@ def call(build: Stages, arrays: Sequence[ArrayLike], named: Mapping[str, ArrayLi
     for name in named:
         if name in given:
             raise TablaError(f"'{name}' is given twice", hint="give it either by position or by name")
-    found = simulate(build, {**given, **named}).arrays
+    found = simulate(build, Data({**given, **named}), LearnOptions()).arrays
     if build.reading.trainable:
         return dict(found)
     results = tuple(found.values())

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,6 @@ from numpy.typing import NDArray
 
 from tabla.base.source import TablaError
 from tabla.build.arrays import held, sample_words, samples_of, shapes_of, take_models, words_of
-from tabla.build.parameters import optional_whole
 from tabla.build.rate import built_rate, without_rate
 from tabla.build.stages import Stages
 from tabla.graph.compiled.plans import Evaluators
@@ -21,11 +21,12 @@ from tabla.graph.rate import RATE
 from tabla.graph.words import to_real
 from tabla.host.engines.session import check_installed, checked_engine, session
 from tabla.learn.data.classes import confusion_lines
-from tabla.learn.data.preparation import Preparation, class_name, separated
-from tabla.learn.data.reading import Data, Given, given_models, prepared, request_of
+from tabla.learn.data.dataset import Data, tensors_of
+from tabla.learn.data.preparation import Preparation, class_name, given_models, separated
 from tabla.learn.events import Events, events
 from tabla.learn.measure import Measure, Score, without_updates
 from tabla.learn.metrics import Metric
+from tabla.learn.options import LearnOptions
 from tabla.learn.prediction import Prediction
 from tabla.learn.record import CONFUSION, SHOWN_CLASSES, as_predicted, comparison, saturated_line, score_numbers
 from tabla.learn.train import chosen_prediction
@@ -175,59 +176,36 @@ def inference_part(build: Stages, predict: str | None) -> tuple[Stages, Predicti
     )
 
 
-def test(
-    build: Stages,
-    data: Given,
-    *,
-    weights: Data | None = None,
-    predict: str | None = None,
-    metric: str | None = None,
-    engine: str | None = None,
-    samples: int | None = None,
-    columns: Mapping[str, str | Sequence[str]] | None = None,
-    classes: str | Sequence[str] = (),
-) -> Tested:
-    """Score the models `weights` on `data`, without one update.
+def test(build: Stages, data: Data, scoring: LearnOptions) -> Tested:
+    """Score the models of the weights on `data`, without one update.
 
-    Both are arrays by name, or the path of a file with them. A program that brings its models needs no `weights`; one
-    that has no label is scored by that of the data (:func:`labelled`). A program that learns is run as its inference
-    part. With an `engine`, all samples run there. Without one the evaluation computes every sample, and the cycle model
-    the first ones. Every word of the engine is compared with the evaluation; a difference is an AssertionError.
-    `samples` limits the run to the first samples. `metric` is one of `tabla.learn.metrics.NAMES`. Data is standardised,
-    and its classes get numbers, as when the models were learnt; `columns` and `classes` are those of
-    :func:`tabla.learn.train.train`.
+    Of data with a test part, that part is scored. A program that brings its models needs no weights; one that has no
+    label is scored by that of the data (:func:`labelled`). A program that learns is run as its inference part. With an
+    engine, all samples run there. Without one the evaluation computes every sample, and the cycle model the first ones.
+    Every word of the engine is compared with the evaluation; a difference is an AssertionError. Data is standardised,
+    and its classes get numbers, as when the models were learnt.
     """
+    predict, engine = scoring.predict, scoring.engine
     file = build.reading.text.original.name
     if build.reading.scored_by:
         build = labelled(build, predict)
     elif not build.reading.trainable:
         raise TablaError(f"'{file}' is a kernel, so it has no models to score", hint="run it with tabla sim")
-    if weights is None and not build.reading.models:
+    if scoring.weights is None and not build.reading.models:
         raise TablaError(f"'{file}' brings no models to score", hint="give them with --weights")
-    samples = optional_whole("samples", samples)
     if engine is not None:
         engine = checked_engine(engine)
         check_installed(engine)
     shapes = shapes_of(build.sample, "model")
-    given, stored = given_models(weights, build.reading.merge, shapes)
+    given, stored = given_models(scoring.weights, build.reading.merge, shapes)
     own, brought = separated(build.reading.models)
     models = take_models({**built_rate(build.sample), **own, **given}, shapes, "the weights")
     models = without_rate(build.sample, models)  # nothing learns here
     part, prediction = inference_part(build, predict)
-    ready = prepared(
-        request_of(
-            shapes_of(build.sample, "input"), shapes_of(build.sample, "label"), columns=columns, classes=classes
-        ),
-        data,
-        None,
-        stored=stored.before(brought).before(_own_classes(build)),
-        split=None,
-        first=samples,
-        shuffle=None,
-        stack=lambda arrays, first: samples_of(part, arrays, first),
-    )
+    preparation = stored.before(brought).before(_own_classes(build))
+    ready = data.prepared(tensors_of(build), preparation, partial(samples_of, part), needs_test=False)
     ready.preparation.check_prediction(prediction)
-    found = ready.parts.training
+    found = ready.parts.test or ready.parts.training
     if prediction.label not in ready.names:
         raise TablaError(
             f"the data has no label '{prediction.label}' to measure against",
@@ -239,7 +217,7 @@ def test(
         part.sample,
         prediction,
         build.format,
-        metric=metric,
+        metric=scoring.metric,
         samples=found.arrays,
         words=words,
         evaluators=evaluators,

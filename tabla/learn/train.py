@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tabla.base.arrays import Reals
+from tabla.base.parameters import check_function
 from tabla.base.source import TablaError
 from tabla.build.arrays import (
     held,
@@ -23,22 +25,22 @@ from tabla.build.arrays import (
     take_models,
     words_of,
 )
-from tabla.build.parameters import check_function, checked_whole, optional_whole
 from tabla.build.rate import built_rate, with_mantissa, without_rate
 from tabla.build.stages import Stages
 from tabla.graph.compiled.plans import Evaluators
 from tabla.graph.graph import Graph
 from tabla.host.engines.session import EVALUATION, Session, check_installed, checked_engine, checking_engine, session
+from tabla.learn.data.dataset import Data, Prepared, tensors_of
 from tabla.learn.data.parts import Parts
-from tabla.learn.data.preparation import separated
-from tabla.learn.data.reading import Data, Given, Prepared, given_models, prepared, request_of
-from tabla.learn.data.split import Shares, check_held_out, split_of
+from tabla.learn.data.preparation import given_models, separated
+from tabla.learn.data.split import check_held_out
 from tabla.learn.evaluated import CHECKED, Evaluated
 from tabla.learn.events import events
 from tabla.learn.fleet.costs import step_cost
 from tabla.learn.fleet.devices import Devices, devices_of, fleet_session
 from tabla.learn.fleet.plan import FleetSession, fixed_plan, numpy_plan
 from tabla.learn.fleet.share import share_of
+from tabla.learn.options import LearnOptions
 from tabla.learn.prediction import Prediction, default_prediction, named_prediction
 from tabla.learn.record import Checked, Training
 from tabla.learn.runs import expected_run, hold_agreement
@@ -60,24 +62,8 @@ class Start:
     steps: int
 
 
-def learning_start(
-    build: Stages,
-    data: Given,
-    *,
-    weights: Data | None = None,
-    seed: int = 0,
-    samples: int | None = None,
-    test: Given | None = None,
-    split: Shares | None = None,
-    split_seed: int | None = None,
-    shuffle: int | None = None,
-    columns: Mapping[str, str | Sequence[str]] | None = None,
-    classes: str | Sequence[str] = (),
-    standardise: bool = False,
-    standardise_labels: bool = False,
-    needs_test: bool = True,
-) -> Start:
-    """Return what training starts from. The parameters are those of :func:`train`.
+def learning_start(build: Stages, data: Data, learning: LearnOptions, *, needs_test: bool = True) -> Start:
+    """Return what training starts from: the prepared `data`, and the models of the `weights` or the `seed`.
 
     Without `needs_test`, the split may take a validation part alone.
 
@@ -85,65 +71,31 @@ def learning_start(
     `TablaError`.
     """
     shapes = shapes_of(build.lowered, "model")
-    given, stored = given_models(weights, build.reading.merge, shapes)
+    given, stored = given_models(learning.weights, build.reading.merge, shapes)
     own, brought = separated(build.reading.models)
-    ready = prepared(
-        request_of(
-            shapes_of(build.sample, "input"),
-            shapes_of(build.sample, "label"),
-            columns=columns,
-            classes=classes,
-            standardise=standardise,
-            standardise_labels=standardise_labels,
-        ),
-        data,
-        test,
-        stored=stored.before(brought),
-        split=split_of(split, optional_whole("split_seed", split_seed)),
-        first=optional_whole("samples", samples),
-        shuffle=optional_whole("shuffle", shuffle),
-        stack=lambda arrays, first: samples_of(build, arrays, first),
-        needs_test=needs_test,
-    )
+    ready = data.prepared(tensors_of(build), stored.before(brought), partial(samples_of, build), needs_test=needs_test)
     steps = ready.parts.training.count // build.lowered.samples
     if not steps:
         raise TablaError(
             f"{ready.parts.training.count} samples do not fill a minibatch of {build.lowered.samples}",
             hint="use a smaller --minibatch, or more data",
         )
-    if weights is not None or own:
+    if learning.weights is not None or own:
         models = take_models({**built_rate(build.lowered), **own, **given}, shapes, "the weights")
     elif shapes and not build.lowered.updates:
         raise TablaError(
             f"'{build.name}.t' has no gradient, so it learns nothing", hint="give its models with --weights"
         )
     else:
-        models = {**initial_models(shapes, checked_whole("seed", seed)), **built_rate(build.lowered)}
+        models = {**initial_models(shapes, learning.seed or 0), **built_rate(build.lowered)}
     return Start(ready=ready, models=with_mantissa(build.lowered, build.format, models), steps=steps)
 
 
 def train(
     build: Stages,
-    data: Given,
+    data: Data,
+    learning: LearnOptions,
     *,
-    epochs: int,
-    predict: str | None = None,
-    metric: str | None = None,
-    weights: Data | None = None,
-    seed: int = 0,
-    engine: str | None = None,
-    samples: int | None = None,
-    test: Given | None = None,
-    split: Shares | None = None,
-    split_seed: int | None = None,
-    shuffle: int | None = None,
-    patience: int | None = None,
-    columns: Mapping[str, str | Sequence[str]] | None = None,
-    classes: str | Sequence[str] = (),
-    standardise: bool = False,
-    standardise_labels: bool = False,
-    devices: int | Sequence[str] | None = None,
-    scheduler: str | None = None,
     report: Report | Callable[[object], None] | None = None,
     remark: Callable[[str], None] | None = None,
 ) -> Training:
@@ -153,66 +105,38 @@ def train(
     and the last 16 of the last epoch are repeated on the simulated accelerator, which must give the same words. Every
     other engine takes all steps, and its models are compared with the evaluation after each epoch.
 
-    `data` holds inputs and labels by name, or is the path of a file with them. The accelerator and float64 take the
-    same steps, `epochs` times over all samples. Samples that do not fill the last minibatch are measured but not
-    learnt from. `predict` names the value to compare with the label; by default it is the value that the program text
-    compares with a label. `metric` is one of `tabla.learn.metrics.NAMES`. The models start from `weights`, or else from
-    `seed`. A program without gradients cannot learn: it needs `weights`, and works through the data once. `epochs` and
-    `samples` are 1 or more, and `seed` is 0 or more. `remark` takes a line that says why numpy evaluates where machine
-    code would be faster.
+    The accelerator and float64 take the same steps, for as many epochs as `learning` says over all samples of the
+    training part. Samples that do not fill the last minibatch are measured but not learnt from. What predicts the label
+    is by default the value that the program text compares with a label. A program without gradients cannot learn: it
+    needs weights, and works through the data once. `report` is called with the progress, and `remark` with a line that
+    says why numpy evaluates where machine code would be faster.
 
-    The samples that are learnt from are the training part. `test` is more data, or `split` takes a share of the samples
-    as test part, and a second one as validation part (:class:`tabla.learn.data.split.Split`); `split_seed` chooses
-    which. Held-out samples are scored after every epoch and never learnt from. With a `patience`, training stops after
-    that many epochs without a smaller validation loss, and keeps the best models. Nothing is chosen by the test part.
+    Held-out samples are scored after every epoch and never learnt from, and nothing is chosen by the test part. What is
+    fitted to the training part is kept beside the models (:class:`tabla.learn.data.preparation.Preparation`); with
+    weights that bring it, it is not fitted anew.
 
-    `columns` says which columns of a table each name of the program takes, and `classes` which labels are names of
-    classes. With `standardise` the inputs, and with `standardise_labels` the labels, get a mean of 0 and a standard
-    deviation of 1 in the training part. All this is kept beside the models
-    (:class:`tabla.learn.data.preparation.Preparation`); with `weights` that bring it, it is not fitted anew. `shuffle`
-    is the seed of a new order of the training part.
-
-    `devices` learn together, each from its share of every step (:mod:`tabla.learn.fleet`): a number of simulated ones,
-    or the names of boards. The workers of the Dask scheduler at the address `scheduler` may play them. Devices that are
-    not in this process take all steps.
+    Devices learn together, each from its share of every step (:mod:`tabla.learn.fleet`). Those that are not in this
+    process take all steps.
     """
     if not build.reading.trainable:
         file = build.reading.text.original.name
         if build.reading.models:
             raise TablaError(f"'{file}' does not learn as it is", hint="say what learns: --train NAME,NAME --loss mse")
         raise TablaError(f"'{file}' is a kernel, so it learns nothing", hint="run it with tabla sim or tabla eval")
-    epochs, seed = checked_whole("epochs", epochs), checked_whole("seed", seed)
-    samples, patience = optional_whole("samples", samples), optional_whole("patience", patience)
     check_function("report", report)
     check_function("remark", remark)
-    fleet = devices_of(devices, scheduler, engine)
+    fleet = devices_of(learning.devices, learning.scheduler, learning.engine)
     remote = fleet is not None and fleet.remote
+    engine = learning.engine
     engine = ("model" if remote else EVALUATION) if engine is None else checked_engine(engine, trains=not remote)
     if not remote:
         check_installed(engine)
     share = build if fleet is None else share_of(build, fleet.count)
-    start = learning_start(
-        build,
-        data,
-        weights=weights,
-        seed=seed,
-        samples=samples,
-        test=test,
-        split=split,
-        split_seed=split_seed,
-        shuffle=shuffle,
-        columns=columns,
-        classes=classes,
-        standardise=standardise,
-        standardise_labels=standardise_labels,
-    )
-    check_held_out(start.ready.parts, patience, f"{build.name}.t" if not build.lowered.updates else None)
-    task = _task(build, share, fleet, start, engine, predict=predict, metric=metric, epochs=epochs, remark=remark)
-    if build.lowered.updates:
-        outcome, checked = _learned(task, epochs, patience, report or _silent)
-    else:
-        outcome, checked = _inference(task)
-    return _record(task, outcome, checked, patience)
+    start = learning_start(build, data, learning)
+    check_held_out(start.ready.parts, learning.patience, f"{build.name}.t" if not build.lowered.updates else None)
+    task = _task(build, share, fleet, start, engine, learning, remark)
+    outcome, checked = _learned(task, report or _silent) if build.lowered.updates else _inference(task)
+    return _record(task, outcome, checked)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -228,6 +152,7 @@ class _Task:
     share: Stages
     fleet: Devices | None
     start: Start
+    learning: LearnOptions
     prediction: Prediction
     parts: Parts
     evaluators: Evaluators
@@ -264,25 +189,23 @@ def _task(
     fleet: Devices | None,
     start: Start,
     engine: str,
-    *,
-    predict: str | None,
-    metric: str | None,
-    epochs: int,
+    learning: LearnOptions,
     remark: Callable[[str], None] | None,
 ) -> _Task:
     """Return what `train` runs. Data without the label that is to be measured, and a metric that does not fit it, are a
     `TablaError`.
     """
     graph, ready = build.lowered, start.ready
-    measured, prediction = measured_graph(build, ready, predict)
-    evaluators = Evaluators.of(graph, build.format, start.steps * epochs if graph.updates else start.steps)
+    measured, prediction = measured_graph(build, ready, learning.predict)
+    passes = learning.passes if graph.updates else 1
+    evaluators = Evaluators.of(graph, build.format, start.steps * passes)
     if evaluators.note and remark is not None:
         remark(evaluators.note)
     parts = Parts.of(
         measured,
         prediction,
         build.format,
-        metric=metric,
+        metric=learning.metric,
         parts=ready.parts,
         words=lambda samples: sample_words(build, samples),
         evaluators=evaluators,
@@ -295,6 +218,7 @@ def _task(
         share=share,
         fleet=fleet,
         start=start,
+        learning=learning,
         prediction=prediction,
         parts=parts,
         evaluators=evaluators,
@@ -305,8 +229,8 @@ def _task(
     )
 
 
-def _learned(task: _Task, epochs: int, patience: int | None, report: Report) -> tuple[Outcome, int]:
-    """Learn for at most so many epochs. Return the outcome, and how many samples the accelerator has repeated."""
+def _learned(task: _Task, report: Report) -> tuple[Outcome, int]:
+    """Learn. Return the outcome, and how many samples the accelerator has repeated."""
     graph, number = task.build.lowered, task.build.format
     own = task.share.lowered
     plan = fixed_plan(task.evaluators, own, number, task.devices)
@@ -331,10 +255,10 @@ def _learned(task: _Task, epochs: int, patience: int | None, report: Report) -> 
             steps=task.steps(task.parts.training.words),
             reals=task.steps(task.start.ready.parts.training.arrays),
             count=task.start.steps,
-            epochs=epochs,
+            epochs=task.learning.passes,
             report=report,
             evaluators=task.evaluators,
-            patience=patience,
+            patience=task.learning.patience,
         )
         return outcome, learner.checked * graph.samples if isinstance(learner, Evaluated) else 0
 
@@ -365,7 +289,7 @@ def _inference(task: _Task) -> tuple[Outcome, int]:
     return outcome, checked
 
 
-def _record(task: _Task, outcome: Outcome, checked: int, patience: int | None) -> Training:
+def _record(task: _Task, outcome: Outcome, checked: int) -> Training:
     """Return the record of a training. The accelerator has repeated so many samples as `checked` says."""
     build, graph, measure = task.build, task.build.lowered, task.parts.training
     ready = task.start.ready
@@ -399,7 +323,7 @@ def _record(task: _Task, outcome: Outcome, checked: int, patience: int | None) -
         test_samples=held_out.test.count if held_out.test else 0,
         kept=outcome.kept,
         float64_kept=outcome.float64_kept,
-        patience=patience,
+        patience=task.learning.patience,
         checked=Checked(engine=task.hardware, samples=checked, all=learned, reason=task.reason)
         if task.evaluates
         else None,

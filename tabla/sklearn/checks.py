@@ -1,4 +1,4 @@
-"""Checks of what an estimator is given and no option of a build is, worded as in :mod:`tabla.build.parameters`."""
+"""Checks of what an estimator is given and no option of a build is, worded as in :mod:`tabla.base.parameters`."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_random_state, validate_data
 
+from tabla.base.parameters import checked_number
 from tabla.base.source import TablaError, TablaTypeError, TablaValueError
-from tabla.build.parameters import checked_number
 
 
 @contextmanager

@@ -13,13 +13,15 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, check_random_state
 
+from tabla.base.options import rule_of
+from tabla.base.parameters import checked_number, checked_text, checked_truth, checked_whole
 from tabla.base.source import TablaValueError
 from tabla.build.arrays import shapes_of
 from tabla.build.files.bus import MEGAHERTZ
-from tabla.build.options import Options
-from tabla.build.parameters import checked_number, checked_text, checked_truth, checked_whole
+from tabla.build.options import ArrayOptions, Options
 from tabla.driver import Build
 from tabla.host.engines.session import EVALUATION, check_installed, checked_engine
+from tabla.learn.options import LearnOptions
 from tabla.sklearn.checks import check_seed, checked_data, positive, unchanged_by_errors, value_errors
 from tabla.sklearn.learning import Samples, begun, begun_words, decisions, learned
 from tabla.sklearn.program import DECAY, DECISION, Program
@@ -198,14 +200,14 @@ class FixedPointEstimator(BaseEstimator):
 
     def _check(self) -> None:
         with value_errors():
-            checked_whole("max_iter", self.max_iter, rule="epochs")
+            checked_whole("max_iter", self.max_iter, rule_of(LearnOptions, "epochs"))
             check_installed(checked_engine(EVALUATION if self.engine is None else self.engine, trains=True))
             if self.learning_rate_init != "auto":
                 positive("learning_rate_init", self.learning_rate_init)
             for name in ("standardise", "fit_intercept"):
                 checked_truth(name, getattr(self, name, True))
             check_seed("random_state", self.random_state)
-            checked_whole("pes", self.pes)
+            checked_whole("pes", self.pes, rule_of(ArrayOptions, "pes"))
             checked_text("format", self.format, "auto16")
             _ = self._options
             self._checks()

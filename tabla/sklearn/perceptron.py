@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from tabla.base.parameters import SIZE, checked_whole
 from tabla.base.source import TablaError, TablaValueError
 from tabla.build.arrays import initial_models
-from tabla.build.parameters import checked_whole
 from tabla.host.engines.session import EVALUATION
 from tabla.sklearn.checks import check_choice, positive
 from tabla.sklearn.errors import error_of, iterators_of
@@ -185,7 +185,7 @@ class _Perceptron(FixedPointEstimator):
             listed: tuple[object, ...] = tuple(sizes)
         else:
             listed = (sizes,)
-        return tuple(checked_whole("hidden_layer_sizes", size, rule="size") for size in listed)
+        return tuple(checked_whole("hidden_layer_sizes", size, SIZE) for size in listed)
 
     def _checks(self) -> None:
         if not self._hidden:

@@ -28,7 +28,8 @@ from tabla.build.options import Options
 from tabla.driver import build
 from tabla.graph.format import Format
 from tabla.learn.auto_format import for_learning
-from tabla.learn.train import learning_start
+from tabla.learn.data.dataset import Data
+from tabla.learn.options import LearnOptions
 
 ROOT = Path(__file__).parents[2]
 PAGE, FILE = ROOT / "docs" / "accuracy.md", ROOT / "benchmarks" / "accuracy" / "measured.json"
@@ -195,7 +196,8 @@ def test_the_product_gives_the_same_words(name: str, seed: int, cell: str, optio
     def made(chosen: Options) -> Any:
         return build(problem.program, chosen)
 
-    chosen, _ = for_learning(made, asked, lambda each: learning_start(each, data, **trained_by), problem.epochs)
+    learning = LearnOptions(epochs=problem.epochs)
+    chosen, _ = for_learning(made, asked, Data(data, **trained_by), learning)
     trained = made(chosen).train(data, epochs=problem.epochs, metric=problem.metric, engine="model", **trained_by)
     digest = hashlib.sha256()
     for model in sorted(trained.words):

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import tabla
-from tabla.build.parameters import WHOLE
 from tabla.graph.format import Format
 from tabla.graph.passes.model_guard import largest_guard
+from tabla.learn.formats import GUARD
 from tests.held_out_data import arrays, order
 
 LOGISTIC = """m = 4;
@@ -130,7 +130,7 @@ def test_the_greatest_number_of_guard_bits_is_one_that_a_format_takes() -> None:
         for fraction in range(width - 1)
         if fraction <= 30
     )
-    assert WHOLE["guards"].high == largest == 16
+    assert GUARD.high == largest == 16
 
 
 def test_regression_is_counted_in_r2(run: Run) -> None:

@@ -13,6 +13,8 @@ import pytest
 
 import tabla
 from tabla.driver import Build
+from tabla.learn.data.dataset import Data
+from tabla.learn.options import LearnOptions
 from tabla.learn.runs import evaluation
 from tests.end_to_end.algorithms import need
 from tests.end_to_end.guard_witness import Witness, text_of
@@ -118,7 +120,7 @@ def hold(name: str, engine: str, seed: int, steps: int = 4) -> None:
         "w": [[witness.value(s) for s in row] for row in witness.weights],
         "b": [witness.value(s) for s in witness.biases],
     }
-    found = evaluation(build, arrays)
+    found = evaluation(build, Data(arrays), LearnOptions())
     what = f"{name}: q{format[0]}.{format[1]}, {guard} guard bits, rate {rate}, seed {seed}"
     for model, values in wanted.items():
         learnt = np.array(values).reshape(arrays[model].shape)

@@ -19,6 +19,8 @@ from tabla.driver import Build
 from tabla.host.engines.cxxrtl_run import available
 from tabla.host.engines.port_machine import PortMachine
 from tabla.host.engines.session import Session, overlay_machine
+from tabla.learn.data.dataset import Data
+from tabla.learn.options import LearnOptions
 from tabla.learn.runs import expected_run, hold_agreement, inputs_of
 from tabla.program.encode import least_image
 from tabla.program.host import Host
@@ -65,7 +67,7 @@ def drawn(build: Build, samples: int) -> dict[str, np.ndarray[Any, Any]]:
 
 def ran(build: Build, machine: PortMachine, samples: int) -> tuple[int, int]:
     """Run a program on an overlay that has its image. Return the cycles of a sample and the latency."""
-    data, models = inputs_of(build, drawn(build, samples), None, SEED, None)
+    data, models = inputs_of(build, Data(drawn(build, samples)), LearnOptions(seed=SEED))
     words, steps = words_of(build, models), steps_of(build, sample_words(build, data))
     expected = expected_run(build, words, steps, samples)
     session = Session(machine=machine, host=Host(build.schedule))
@@ -189,7 +191,7 @@ def test_the_least_accumulators_hold_the_greatest_sums(tmp_path: Path) -> None:
     build = Program(file=tmp_path / "two.tc", options=options).on(written(overlay, tmp_path / "overlay"))
     corners = np.array([-32.0, 32.0 - 2**-10])
     chance = np.random.default_rng(SEED)
-    data, models = inputs_of(build, {n: chance.choice(corners, (12, 5)) for n in "xw"}, None, SEED, None)
+    data, models = inputs_of(build, Data({n: chance.choice(corners, (12, 5)) for n in "xw"}), LearnOptions(seed=SEED))
     words, steps = words_of(build, models), steps_of(build, sample_words(build, data))
     with opened(overlay, build, "amaranth") as machine:
         machine.program(build.image)

@@ -20,8 +20,9 @@ from tabla.graph.evaluate_float import FloatPlan
 from tabla.graph.format import Format
 from tabla.learn import auto_format
 from tabla.learn.auto_format import for_inputs, for_learning, held_back, trial_size
+from tabla.learn.data.dataset import Data
 from tabla.learn.format_choice import FormatChoice
-from tabla.learn.train import learning_start
+from tabla.learn.options import LearnOptions
 
 Arrays = Mapping[str, np.ndarray]
 LOGISTIC = """
@@ -63,7 +64,7 @@ def program(tmp_path: Path) -> Callable[[str], Callable[[Options], Build]]:
 
 
 def chosen(made: Callable[[Options], Build], arrays: Arrays, *, epochs: int = 3, **options: Any) -> FormatChoice:
-    found = for_learning(made, Options(**options), lambda wide: learning_start(wide, arrays), epochs)[1]
+    found = for_learning(made, Options(**options), Data(arrays), LearnOptions(epochs=epochs))[1]
     assert found is not None
     return found
 
@@ -125,8 +126,8 @@ def test_a_rare_large_value_does_not_take_the_fraction(width: int) -> None:
     options, choice = for_learning(
         made,
         Options(format=f"auto{width}", **about),  # type: ignore[arg-type]
-        lambda wide: learning_start(wide, arrays, split=0.25),
-        5,
+        Data(arrays, split=0.25),
+        LearnOptions(epochs=5),
     )
     assert choice is not None and choice.format.width == width
     widest = max(each.bits for each in choice.ranges)
@@ -143,7 +144,7 @@ def test_a_rare_large_value_does_not_take_the_fraction(width: int) -> None:
 def test_data_outside_of_a_chosen_format_saturates(program: Callable[..., Any]) -> None:
     made, arrays = program(LOGISTIC), data()
     arrays["x"][3, 0] = 200
-    options, choice = for_learning(made, Options(format="auto8"), lambda wide: learning_start(wide, arrays), 3)
+    options, choice = for_learning(made, Options(format="auto8"), Data(arrays), LearnOptions(epochs=3))
     assert options.saturate and choice is not None and choice.tried[0].format == Format(integer=8, fraction=0)
     trained = made(options).train(arrays, epochs=3)
     assert trained.saturated >= 1 and trained.as_json()["saturated"] == trained.saturated
@@ -187,7 +188,7 @@ def test_a_trial_is_short(program: Callable[..., Any]) -> None:
 def test_results_are_judged_by_the_largest_relative_error(program: Callable[..., Any]) -> None:
     """Of a program that does not learn, relative to the largest result."""
     made, given = program(INFER), {"x": data()["x"], "w": np.array([0.5, -1, 1.5, 0.25])}
-    _, choice = for_inputs(made, Options(format="auto10"), given)
+    _, choice = for_inputs(made, Options(format="auto10"), Data(given), LearnOptions())
     assert choice is not None and choice.reference is None and choice.judged == "largest relative error"
     assert {each.guard for each in choice.tried} == {0} and choice.held_back == 60
     real = 1 / (1 + np.exp(-given["x"] @ given["w"]))

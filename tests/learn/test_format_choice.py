@@ -18,7 +18,9 @@ from tabla.build.options import Options
 from tabla.build.stages import Stages
 from tabla.driver import build
 from tabla.graph.format import Format, width_of
+from tabla.learn.data.dataset import Data
 from tabla.learn.format_choice import FormatChoice, Tried, survey
+from tabla.learn.options import LearnOptions
 from tabla.learn.train import learning_start
 from tests.learn.recomputed_format import recomputed
 
@@ -85,7 +87,7 @@ def data(scale: float = 1.0, seed: int = 5) -> dict[str, np.ndarray]:
 
 
 def chosen(made: Stages, arrays: dict[str, np.ndarray], *, width: int = 16, epochs: int = 2) -> FormatChoice:
-    start = learning_start(made, arrays)
+    start = learning_start(made, Data(arrays), LearnOptions())
     steps, count = steps_of(made, start.ready.parts.training.arrays), start.steps
     found = survey(made.lowered, steps, start.models, count=count, epochs=epochs)
     choice = found.choose(width, Known())  # all formats are alike, so the first one is taken
@@ -164,7 +166,7 @@ def test_every_step_of_a_running_product_has_room(make: Make) -> None:
     declared = "m = 4; mu = 0.5; model_input x[m]; model_output y; model w; gradient g -> w; iterator i[0:m];"
     made = make(f"{declared} z = pi[i](x[i]); g = w * z - y;")
     arrays = {"x": np.tile([8.0, 8.0, 8.0, 0.002], (4, 1)), "y": np.zeros(4)}
-    start = learning_start(made, arrays)
+    start = learning_start(made, Data(arrays), LearnOptions())
     steps = steps_of(made, start.ready.parts.training.arrays)
     choice = survey(made.lowered, steps, start.models, count=4, epochs=1).choose(24, Known())
     # 8 * 8 * 8 * 8 is the bound of a product of four numbers of at most 8.
@@ -174,7 +176,7 @@ def test_every_step_of_a_running_product_has_room(make: Make) -> None:
 def test_samples_that_fill_no_step_count(make: Make) -> None:
     made, arrays = make(LOGISTIC, 4), data()  # type: ignore[call-arg]
     whole = {"x": np.concatenate([arrays["x"], [[100.0] * 4]]), "y": np.concatenate([arrays["y"], [0.0]])}
-    start = learning_start(made, whole)
+    start = learning_start(made, Data(whole), LearnOptions())
     learnt = {name: array[:COUNT] for name, array in start.ready.parts.training.arrays.items()}
     choice = survey(
         made.lowered,
@@ -190,7 +192,7 @@ def test_samples_that_fill_no_step_count(make: Make) -> None:
 def tried(judge: Known, make: Make, *, guard: int | None = None) -> FormatChoice:
     """The choice among the formats of 16 bits for a program whose inputs, and nothing else, need four integer bits."""
     made = make(LOGISTIC.replace("0.5", "0.0001"))
-    start = learning_start(made, data(7.0))
+    start = learning_start(made, Data(data(7.0)), LearnOptions())
     steps = steps_of(made, start.ready.parts.training.arrays)
     return survey(made.lowered, steps, start.models, count=start.steps, epochs=2).choose(16, judge, guard=guard)
 
@@ -236,7 +238,7 @@ def test_a_format_that_diverges_is_not_taken(make: Make) -> None:
 def test_values_beyond_all_formats_of_a_width_saturate(make: Make) -> None:
     """One value a thousand times too large for words of 8 bits: all formats are tried, at most eight of them."""
     made = make(LOGISTIC)
-    start = learning_start(made, {"x": data(100_000.0)["x"], "y": data()["y"]})
+    start = learning_start(made, Data({"x": data(100_000.0)["x"], "y": data()["y"]}), LearnOptions())
     steps = steps_of(made, start.ready.parts.training.arrays)
     found = survey(made.lowered, steps, start.models, count=start.steps, epochs=1)
     narrow = found.choose(8, Known())

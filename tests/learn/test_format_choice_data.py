@@ -26,6 +26,7 @@ from tabla.driver import build
 from tabla.learn.auto_format import chosen_by, learning_judge
 from tabla.learn.data.split import Split
 from tabla.learn.format_choice import FormatChoice, survey
+from tabla.learn.options import LearnOptions
 from tabla.learn.train import Start
 from tests.learn.recomputed_format import recomputed
 
@@ -63,7 +64,9 @@ def chosen(
         epochs=epochs,
     )
     options, made = replace(trainer.options, format=f"auto{width}"), partial(build, problem.program)
-    return chosen_by(options, found, learning_judge(made, options, trainer.stages, start, epochs))[1]
+    return chosen_by(options, found, learning_judge(made, options, trainer.stages, start, LearnOptions(epochs=epochs)))[
+        1
+    ]
 
 
 def test_the_script_is_short_and_knows_nothing_of_the_chooser() -> None:

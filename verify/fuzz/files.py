@@ -24,8 +24,7 @@ from tabla.build.arrays import stack_samples
 from tabla.driver import Build
 from tabla.host.link.requests import Requests, Status, frame
 from tabla.host.runtime.folder import BuildFolder
-from tabla.learn.data.preparation import Preparation
-from tabla.learn.data.reading import request_of
+from tabla.learn.data.dataset import Data, Tensors
 from tabla.program.protocol import DONE, MAGIC, STATUS, Refusal, Request
 from tests.linear_program import linear_text
 from verify.fuzz.mutations import CHARACTERS, NUMBERS, mutated_bytes, mutated_text
@@ -60,9 +59,9 @@ def read_csv(data: bytes) -> None:
         ways: tuple[dict[str, Any], ...] = ({}, named, {"columns": {"x": "*", "y": "y"}})
         for options in ways:
             try:
-                request = request_of({"x": SHAPES["x"]}, {"y": SHAPES["y"]}, **options)
-                arrays, _, _ = request.read(str(path), "data", Preparation())
-                if not request.classes:
+                data = Data(str(path), **options)
+                arrays, _, _ = data.arrays(Tensors(inputs={"x": SHAPES["x"]}, labels={"y": SHAPES["y"]}))
+                if not data.classes:
                     stack_samples(arrays, SHAPES)
             except TablaError as fault:
                 faults.append(fault)

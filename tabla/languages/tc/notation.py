@@ -71,7 +71,7 @@ def read_unit(path: Path, options: ProgramOptions) -> tuple[Preprocessed, Unit]:
 
 def sizes_of(function: Function, options: ProgramOptions) -> dict[str, int]:
     """Return the value of every size, from `options` or from the shapes of the arrays that they name."""
-    return bind_sizes(function, _one_call(function, options.inputs().shapes, options.keep), options.sizes)
+    return bind_sizes(function, _one_call(function, options.input_shapes.shapes, options.keep), options.sizes)
 
 
 def _refuse_unknown(function: Function, options: ProgramOptions) -> None:

@@ -31,7 +31,7 @@ def read_tile_file(path: Path, member: str | None, options: ProgramOptions) -> R
 
 def read_tile(function: Callable[..., Any], options: ProgramOptions, *, name: str | None = None) -> Reading:
     """Run a function once for the shapes of `options`, or of its inputs."""
-    given = options.inputs()
+    given = options.input_shapes
     program = trace(function, _shapes(options, given.shapes), _arguments(options), kinds_of(given.types))
     keep, rated = options.keep, options.runtime_rate
     _refuse_unknown(program, options)

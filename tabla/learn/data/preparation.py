@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tabla.base.arrays import Reals, unreserved
+from tabla.base.arrays import Reals, refuse_strangers, unreserved
 from tabla.base.source import TablaError
+from tabla.learn.data.source import ArraySource, reals
 from tabla.learn.prediction import Prediction
 
 Raw = Mapping[str, NDArray[Any]]
@@ -151,6 +152,22 @@ def separated(arrays: Raw) -> tuple[dict[str, NDArray[Any]], Preparation]:
         classes={name: tuple(map(str, array.reshape(-1))) for name, array in kinds["classes"].items()},
         columns={name: tuple(map(str, array.reshape(-1))) for name, array in kinds["columns"].items()},
     )
+
+
+def given_models(
+    weights: ArraySource | None, merge: Callable[[Raw], dict[str, NDArray[Any]]], shapes: Shapes
+) -> tuple[dict[str, NDArray[Any]], Preparation]:
+    """Return the models that the parameter `weights` gives, if any, and the preparation of data that lies beside them.
+
+    `merge` makes the arrays of a file those of the program, which has models of the `shapes`. Another array is a
+    `TablaError`.
+    """
+    if weights is None:
+        return {}, Preparation()
+    arrays, stored = separated(reals(weights, "weights"))
+    models = merge(arrays)
+    refuse_strangers(models, shapes, "the set of weights")
+    return models, stored
 
 
 def fitted(

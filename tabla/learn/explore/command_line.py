@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tabla.base.options import options_of, written
+from tabla.build.options import ArrayOptions, Options
+from tabla.languages.options import ProgramOptions
 from tabla.learn.explore.question import Question
 from tabla.learn.explore.space import Point
 from tabla.schedule.mapping.effort import DEFAULT_EFFORT
 
-_WORDS = ("pes_per_pu", "sequencers", "stream_words", "model_words", "data_words", "interim_words", "learning_rate")
-_TEXTS = ("template", "templates")
+_OF_POINTS = ("pes", "format", "model_guard", "minibatch", "effort")
+"""What a point says itself."""
 
 
 def words_of(question: Question, point: Point, effort: int) -> Iterator[str]:
     """Yield the words of the command ``tabla gen`` for a point, with the effort of its cycles."""
-    options = question.options
+    options, defaults = question.options, vars(Options())
     yield from ("tabla", "gen", question.source, "--pes", str(point.pes), "--format", point.format)
     if point.guard >= 0:
         yield from ("--model-guard", str(point.guard))
@@ -22,22 +25,8 @@ def words_of(question: Question, point: Point, effort: int) -> Iterator[str]:
         yield from ("--minibatch", str(point.minibatch))
     if effort != DEFAULT_EFFORT:
         yield from ("--effort", str(effort))
-    for name in (*_WORDS, *_TEXTS):
-        if (value := getattr(options, name)) is not None:
-            yield from (f"--{name.replace('_', '-')}", str(value))
-    for name, text in options.of_program.written_defines.items():
-        yield from ("-D", f"{name}={text}")
-    for name, size in options.sizes.items():
-        yield from ("--size", f"{name}={size}")
-    for name, shape in options.shapes.items():
-        yield from ("--shape", f"{name}={','.join(map(str, shape))}")
-    for name, argument in options.arguments.items():
-        yield from ("--arg", f"{name}={argument}")
-    if options.keep:
-        yield from ("--keep", ",".join(options.keep))
-    if options.inputs is not None:
-        yield from ("--inputs", str(options.inputs))
-    for result in options.results:
-        yield from ("--result", result)
-    if options.runtime_rate:
-        yield "--runtime-rate"
+    for record in (ArrayOptions, ProgramOptions):
+        for name, option in options_of(record).items():
+            value = getattr(options, name)
+            if "gen" in option.commands and name not in _OF_POINTS and value != defaults[name]:
+                yield from written(option, value)

@@ -18,8 +18,10 @@ from tabla.build.options import Options
 from tabla.build.stages import Stages
 from tabla.languages import split
 from tabla.languages.onnx import external_files
+from tabla.learn.data.dataset import Data
 from tabla.learn.explore.space import Point, Task
 from tabla.learn.formats import learnt
+from tabla.learn.options import LearnOptions
 from tabla.templates.records import included
 from tabla.templates.targets import target
 
@@ -33,15 +35,15 @@ Record = dict[str, Any]
 class Question:
     """A program, its options and its data. `options` are those of every point but for what the points name.
 
-    `source` is the program as the commands take it. `learning` has the parameters of
+    `source` is the program as the commands take it. `data` and `learning` are those of
     :func:`tabla.learn.formats.learnt`. `files` has the content of each file by its name, where a worker on another
     machine could not read it.
     """
 
     source: str
     options: Options
-    data: str | None = None
-    learning: Mapping[str, Any] = field(default_factory=dict)
+    data: Data | None = None
+    learning: LearnOptions = field(default_factory=LearnOptions)
     seeds: int = 3
     files: Mapping[str, bytes] = field(default_factory=dict, repr=False)
 
@@ -56,7 +58,8 @@ class Question:
             VERSION,
             repr(replace(self.options, inputs=None, templates=None)),
             self.source,
-            repr(sorted(self.learning.items())),
+            "" if self.data is None else self.data.fingerprint,
+            repr(replace(self.learning, weights=None)),
         ]
         parts += [hashlib.sha256(_content(path)).hexdigest() for path in self._paths()]
         return hashlib.sha256("\0".join([*parts, str(self.seeds)]).encode()).hexdigest()[:32]
@@ -68,11 +71,11 @@ class Question:
         if named and named[0].suffix.lower() == ".onnx" and named[0].is_file():
             yield from external_files(named[0])
         if self.options.templates is not None:
-            yield from included(self.options.templates)
+            yield from included(str(self.options.templates))
 
     def _named(self) -> Iterator[Path]:
-        weights = self.learning.get("weights")
-        named = (split(self.source)[0], self.options.inputs, self.options.templates, self.data, weights)
+        data = () if self.data is None else (self.data.source, self.data.test)
+        named = (split(self.source)[0], self.options.inputs, self.options.templates, *data, self.learning.weights)
         yield from (Path(name) for name in named if isinstance(name, str | Path))
 
     @contextmanager
@@ -92,9 +95,12 @@ class Question:
 
             file = split(self.source)[0]
             options = replace(self.options, inputs=here(self.options.inputs), templates=here(self.options.templates))
-            learning = {**self.learning, "weights": here(self.learning.get("weights"))}
+            learning = replace(self.learning, weights=here(self.learning.weights))
+            data = self.data
+            if data is not None:
+                data = replace(data, source=here(data.source), test=here(data.test))
             source = here(file) + self.source[len(str(file)) :]
-            yield replace(self, source=source, options=options, data=here(self.data), learning=learning, files={})
+            yield replace(self, source=source, options=options, data=data, learning=learning, files={})
 
     def built(self, task: Task) -> Stages:
         """Return the build of a task."""
@@ -149,7 +155,7 @@ def _built(question: Question, task: Task) -> Record:
 
 def _learnt(question: Question, task: Task) -> Record:
     assert question.data is not None
-    name, score, found = learnt(question.source, question.at(task.point), question.data, **question.learning)
+    name, score, found = learnt(question.source, question.at(task.point), question.data, question.learning)
     metric = score.metric if math.isfinite(score.metric) else None
     return {"metric": metric, "metric_name": name, "overflows": found.overflows}
 

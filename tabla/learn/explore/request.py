@@ -6,13 +6,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Unpack
 
-from tabla.base.source import TablaError, TablaTypeError
-from tabla.build.options import Options
-from tabla.build.parameters import (
-    EPOCHS,
-    NOTHING,
+from tabla.base.kinds import WholeNumber
+from tabla.base.options import rule_of, taking
+from tabla.base.parameters import (
+    Whole,
     check_function,
     checked_names,
     checked_numbers,
@@ -21,10 +20,16 @@ from tabla.build.parameters import (
     checked_truth,
     optional_whole,
 )
+from tabla.base.source import TablaError, TablaTypeError
+from tabla.build.options import ArrayOptions, Options
 from tabla.build.stages import Stages
 from tabla.build.synth.nextpnr import chosen_grade
 from tabla.graph.format import Format
+from tabla.languages.options import ProgramOptions
 from tabla.learn.auto_format import for_learning, is_automatic
+from tabla.learn.data.dataset import Data
+from tabla.learn.data.options import SPLIT, DataOptions
+from tabla.learn.data.source import DataSource
 from tabla.learn.explore.candidate import Part
 from tabla.learn.explore.cluster import Cluster
 from tabla.learn.explore.local import Local
@@ -33,24 +38,25 @@ from tabla.learn.explore.records import check_folder
 from tabla.learn.explore.result import Exploration
 from tabla.learn.explore.run import Workers, explore_space
 from tabla.learn.explore.space import Space
-from tabla.learn.formats import METRICS, check_data
-from tabla.learn.train import learning_start
+from tabla.learn.formats import GUARD, check_data
+from tabla.learn.metrics import SCORES
+from tabla.learn.options import LearnOptions
 from tabla.schedule.mapping.capacity import refuse_without_part
 from tabla.templates.targets import target
 
+if TYPE_CHECKING:
+    from tabla.learn.keywords import ExploreOptions
+
 PES, FORMAT, PART = (4, 8, 16, 32, 64), "q6.10", "LFE5U-85F:6"
 """What is explored if the user names nothing else."""
-SPLIT = "0.2,0.2"
-"""The shares of the test part and of the validation part, if the user gives data and names none."""
 _ADD_DATA = "add --data FILE, or data=FILE in Python"
 TIMEOUT, SEEDS = 600, 3
-_SETTINGS = (
-    *("split", "split_seed", "shuffle", "standardise", "standardise_labels", "weights", "seed", "samples"),
-    *("columns", "classes"),
-)
-"""The parameters that :func:`tabla.learn.train.learning_start` takes, too."""
+WORKERS = WholeNumber(low=1, high=256)
+"""How many processes an exploration may have."""
+_AT_LEAST_ONE = Whole(low=1)
 
 
+@taking(DataOptions, LearnOptions, ArrayOptions, ProgramOptions)
 def explore(
     source: str | Path,
     *,
@@ -59,29 +65,7 @@ def explore(
     model_guard: int | Sequence[int] | None = None,
     minibatch: int | Sequence[int] = 1,
     part: str | Sequence[str] = PART,
-    data: str | Path | None = None,
-    split: str | float | Sequence[float] | None = None,
-    split_seed: int | None = None,
-    metric: str | None = None,
-    epochs: int | None = None,
-    predict: str | None = None,
-    weights: str | Path | None = None,
-    seed: int | None = None,
-    samples: int | None = None,
-    shuffle: int | None = None,
-    columns: Mapping[str, str | Sequence[str]] | None = None,
-    classes: str | Sequence[str] = (),
-    standardise: bool = False,
-    standardise_labels: bool = False,
-    defines: Mapping[str, str | float] = NOTHING,
-    learning_rate: str | float | None = None,
-    stream_words: int | None = None,
-    sequencers: int | None = None,
-    inputs: str | Path | None = None,
-    keep: Sequence[str] = (),
-    sizes: Mapping[str, int] = NOTHING,
-    shapes: Mapping[str, Sequence[int]] = NOTHING,
-    arguments: Mapping[str, object] = NOTHING,
+    data: DataSource | Data | None = None,
     synth: bool = False,
     seeds: int | None = None,
     workers: int | None = None,
@@ -89,15 +73,16 @@ def explore(
     timeout: int | None = None,
     output: str | Path | None = None,
     remark: Callable[[str], None] | None = None,
+    **options: Unpack[ExploreOptions],
 ) -> Exploration:
     """Compare arrays and number formats of a program by samples per second, area and accuracy.
 
     Each combination of numbers of PEs (`pes`), number formats (`format`), guard bits (`model_guard`) and samples per
     step (`minibatch`) is a point; each of the four is one value or several. `part` names FPGAs with their speed grades.
-    With the file `data` every format learns for `epochs` passes (default 10), and is scored on the validation part of
-    `split` (default ``(0.2, 0.2)``, which leaves a fifth of the samples for a test). `split` and the parameters from
-    `split_seed` to `standardise_labels` are those of :func:`tabla.formats`, and a `format` may then be ``"auto16"``.
-    The parameters from `defines` to `arguments` are those of :func:`tabla.compile`, the same in all points.
+    With `data` every format learns for `epochs` passes (default 10), and is scored on the validation part of `split`
+    (default ``(0.2, 0.2)``, which leaves a fifth of the samples for a test). A `format` may then be ``"auto16"``. The
+    options of data and learning are those of :func:`tabla.formats`, and those of the program and the array are those of
+    :func:`tabla.compile`, the same in all points.
 
     `synth` confirms the front with Yosys and nextpnr, with `seeds` tries each (default 3). `workers` is the number of
     processes, 1 if nothing is said; a script that asks for more keeps its own work below
@@ -115,50 +100,27 @@ def explore(
         checked_text("scheduler", scheduler, "tcp://host:8786")
     check_function("remark", remark)
     checked_truth("synth", synth)
-    split = _shares(split, data, remark)
-    options = Options(
-        defines=defines,
-        learning_rate=learning_rate,
-        stream_words=stream_words,
-        sequencers=sequencers,
-        inputs=None if inputs is None else checked_path("inputs", inputs),
-        keep=checked_names("keep", keep),
-        sizes=sizes,
-        shapes=shapes,
-        arguments=arguments,
-    )
-    about_data = {
-        "split": split,
-        "split_seed": split_seed,
-        "shuffle": shuffle,
-        "standardise": standardise,
-        "standardise_labels": standardise_labels,
-        "weights": None if weights is None else checked_path("weights", weights),
-        "samples": samples,
-        "columns": columns,
-        "classes": classes,
-        "epochs": optional_whole("epochs", epochs),
-        "seed": seed,
-        "predict": predict,
-        "metric": metric,
-    }
-    tries = _tries(optional_whole("seeds", seeds), synth)
+    built, learning = Options.of(options), LearnOptions.of(options)
+    if built.inputs is not None:
+        built = replace(built, inputs=checked_path("inputs", built.inputs))
+    if learning.weights is not None:
+        checked_path("weights", learning.weights)
+    given = None if data is None else _with_split(Data.of_source(data, DataOptions.of(options)), remark)
+    if given is None:
+        _refuse_without_data({**DataOptions.of(options).given(), **learning.given()})
+    tries = _tries(optional_whole("seeds", seeds, _AT_LEAST_ONE), synth)
     # A fault of the program is told before any work; whether sequencers divide the PEs is a question of each point.
-    Stages.of(str(source), replace(options, sequencers=None))
-    question = Question(
-        source=str(source),
-        options=options,
-        data=None if data is None else checked_path("data", data),
-        learning=_learning(str(source), options, data, about_data),
-        seeds=tries,
-    )
+    Stages.of(str(source), replace(built, sequencers=None))
+    if given is not None:
+        _check_learning(str(source), built, given, learning)
+    question = Question(source=str(source), options=built, data=given, learning=learning, seeds=tries)
     parts = list(dict.fromkeys(_part(text) for text in _several("part", part)))
     each = () if model_guard is None else _each(model_guard)
-    guards = checked_numbers("model_guard", each, "guards") if each else ()
+    guards = checked_numbers("model_guard", each, GUARD) if each else ()
     space = Space(
-        pes=checked_numbers("pes", _each(pes), "pes"),
+        pes=checked_numbers("pes", _each(pes), rule_of(ArrayOptions, "pes")),
         formats=_formats(question, _several("format", format), guards),
-        minibatches=checked_numbers("minibatch", _each(minibatch), "minibatch"),
+        minibatches=checked_numbers("minibatch", _each(minibatch), rule_of(ProgramOptions, "minibatch")),
     )
     _refuse_too_large(question, space, parts)
     if any(is_automatic(replace(question.options, format=name)) for name in _several("format", format)):
@@ -166,7 +128,8 @@ def explore(
     folder = None if output is None else Path(checked_path("output", output))
     if folder is not None:
         check_folder(folder)
-    who = _workers(optional_whole("workers", workers), scheduler, optional_whole("timeout", timeout), remark)
+    most = optional_whole("workers", workers, WORKERS.rule)
+    who = _workers(most, scheduler, optional_whole("timeout", timeout, _AT_LEAST_ONE), remark)
     found = explore_space(question, space, parts, who, folder=folder, synthesise=synth)
     if folder is not None:
         found.write(folder)
@@ -189,7 +152,7 @@ def _refuse_too_large(question: Question, space: Space, parts: Sequence[Part]) -
             continue
         with made.reading.text.pointing_back():
             named = [(family, part.device) for part in parts]
-            refuse_without_part(graph, made.format, question.options.templates, named)
+            refuse_without_part(graph, made.format, question.options.records, named)
         return
 
 
@@ -205,13 +168,13 @@ def _several(name: str, values: str | Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _shares(split: Any, data: object, remark: Callable[[str], None] | None) -> Any:
-    """Return the split of the data. The one that nobody asked for is told."""
-    if split is not None or data is None:
-        return split
+def _with_split(data: Data, remark: Callable[[str], None] | None) -> Data:
+    """Return data with a split. The one that nobody asked for is told."""
+    if data.split is not None:
+        return data
     if remark is not None:
         remark(f"split        {SPLIT}: a fifth of the samples is left for a test, and a fifth scores the formats")
-    return SPLIT
+    return replace(data, split=SPLIT)
 
 
 def _tries(seeds: int | None, synthesise: bool) -> int:
@@ -222,23 +185,17 @@ def _tries(seeds: int | None, synthesise: bool) -> int:
     return seeds or SEEDS
 
 
-def _learning(source: str, options: Options, data: object, about_data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters of :func:`tabla.learn.formats.learnt`. Some of them without data are a `TablaError`."""
-    given = [name for name, value in about_data.items() if value is not None and value is not False and value != ()]
-    if data is None:
-        if given:
-            names = ", ".join(name.replace("_", " ") for name in given)
-            raise TablaError(f"there is no data for: {names}", hint=_ADD_DATA)
-        return {}
-    if about_data["metric"] not in (None, *METRICS):
-        raise TablaError(
-            f"formats cannot be compared by the metric '{about_data['metric']}'", hint="use accuracy or r2"
-        )
-    settings = {name: about_data[name] for name in _SETTINGS} | {"seed": about_data["seed"] or 0}
-    # What no format could learn from is told at once, and not for each of them.
-    check_data(source, options, checked_path("data", data), **settings)
-    passes = about_data["epochs"] or EPOCHS
-    return {**settings, "epochs": passes, "predict": about_data["predict"], "metric": about_data["metric"]}
+def _refuse_without_data(given: Mapping[str, object]) -> None:
+    """Raise `TablaError` for options of data and learning without data."""
+    if given:
+        raise TablaError(f"there is no data for: {', '.join(name.replace('_', ' ') for name in given)}", hint=_ADD_DATA)
+
+
+def _check_learning(source: str, options: Options, data: Data, learning: LearnOptions) -> None:
+    """Raise `TablaError` for what no format could learn from, which is told at once, and not for each of them."""
+    if learning.metric not in (None, *SCORES):
+        raise TablaError(f"formats cannot be compared by the metric '{learning.metric}'", hint="use accuracy or r2")
+    check_data(source, options, data, learning)
 
 
 def _formats(question: Question, names: Sequence[str], guards: Sequence[int]) -> tuple[tuple[str, int], ...]:
@@ -261,15 +218,9 @@ def _chosen(question: Question, options: Options) -> Options:
         raise TablaError(
             f"format: {options.format} chooses by data, and there is none", hint=f"{_ADD_DATA}; or name a format"
         )
-    about = {name: question.learning[name] for name in _SETTINGS}
     # The format depends on no array, so sequencers that the array of the default PEs does not have refuse nothing.
-    return for_learning(
-        partial(Stages.of, question.source),
-        replace(options, sequencers=None),
-        lambda wide: learning_start(wide, data, needs_test=False, **about),
-        question.learning["epochs"],
-        question.learning["predict"],
-    )[0]
+    built = replace(options, sequencers=None)
+    return for_learning(partial(Stages.of, question.source), built, data, question.learning, needs_test=False)[0]
 
 
 def _part(text: str) -> Part:

@@ -9,14 +9,17 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
+from tabla.base.kinds import WholeNumber
+from tabla.base.parameters import checked_text
 from tabla.base.source import TablaError, TablaTypeError
-from tabla.build.parameters import checked_text, checked_whole
 from tabla.build.stages import Stages
 from tabla.host.engines.session import Session, session
 from tabla.host.link.machine import PREFIX, place_of
 from tabla.learn.fleet.plan import FleetSession, Shares
 from tabla.program.host import Host
 
+DEVICES = WholeNumber(low=1, high=1024)
+"""How many devices a fleet may have."""
 _EXAMPLE = f"give a number, or boards such as {PREFIX}/dev/ttyUSB0,{PREFIX}/dev/ttyUSB1"
 
 
@@ -60,7 +63,7 @@ def devices_of(devices: int | Sequence[str] | None, scheduler: str | None, engin
         text = f"devices: '{devices}' is neither a number nor a list of boards"
         raise TablaTypeError(text, hint=f"write ['{devices}']")
     if not isinstance(devices, Sequence):
-        number = checked_whole("devices", devices)
+        number = DEVICES.checked("devices", devices)
         return None if number == 1 and scheduler is None else Devices(count=number, scheduler=scheduler)
     return _boards(devices, scheduler, engine)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tabla.base.source import TablaError
-from tabla.build.parameters import MOST_DEVICES
 from tabla.build.stages import Stages
+from tabla.learn.fleet.devices import DEVICES
 
 
 def share_of(build: Stages, devices: int) -> Stages:
@@ -23,7 +23,8 @@ def share_of(build: Stages, devices: int) -> Stages:
     size = build.options.minibatch
     if size % devices:
         below, above = size - size % devices, size - size % devices + devices
-        fitting = [n for n in range(2, min(size, MOST_DEVICES) + 1) if size % n == 0]
+        most = DEVICES.high or size
+        fitting = [n for n in range(2, min(size, most) + 1) if size % n == 0]
         fewer = f", or --devices {max((n for n in fitting if n <= devices), default=1)}" if fitting else ""
         raise TablaError(
             f"a minibatch of {size} samples does not divide among {devices} devices",

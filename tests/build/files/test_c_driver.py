@@ -20,6 +20,8 @@ from tabla.build.files.c_driver import driver_files, program_header, tensors_of
 from tabla.build.files.overlay import overlay_files
 from tabla.examples.catalogue import EXAMPLES
 from tabla.graph.format import Format
+from tabla.learn.data.dataset import Data
+from tabla.learn.options import LearnOptions
 from tabla.learn.train import learning_start
 from tabla.program.overlay import OverlayBus, overlay_of
 from tabla.program.overlay_file import overlay_record
@@ -92,7 +94,7 @@ def test_ten_epochs_of_wine_give_every_word_of_train(tmp_path: Path) -> None:
     work.mkdir()
     build = built(folder, example.program, pes=16)
     data = dict(example.arrays())
-    start = learning_start(build, data, seed=0)
+    start = learning_start(build, Data(data), LearnOptions(seed=0))
     words = words_of(build, start.ready.parts.training.arrays)
     case = cases(build, folder, words_of(build, start.models), steps_of(build, words))
     case.write(tmp_path / "in", 10)

@@ -29,6 +29,8 @@ from tabla.driver import build
 from tabla.languages.onnx import Model, read_proto
 from tabla.languages.onnx.estimators import model_of
 from tabla.learn.auto_format import for_inputs
+from tabla.learn.data.dataset import Data
+from tabla.learn.options import LearnOptions
 from tests.languages.onnx.models import Case, drawn, node
 
 POINTS = 0.005
@@ -78,7 +80,7 @@ QUICK = "wine, logistic regression"
 def results(model: Model, samples: Array, held_out: Array, *, result: str) -> Array:
     """Return a result for held-out samples, in words of 16 bits whose format the other samples choose."""
     made, name = partial(build, model), model.inputs[0].name
-    chosen = for_inputs(made, Options(format="auto16"), {name: samples})
+    chosen = for_inputs(made, Options(format="auto16"), Data({name: samples}), LearnOptions())
     return made(*chosen).evaluate({name: held_out})[result]
 
 

@@ -73,7 +73,7 @@ def test_none_leaves_the_guard_bits_to_the_tool() -> None:
         ({"standardise": True}, "there is no data for: standardise"),
         ({"timeout": 3}, "timeout: only the workers of a cluster"),
         ({"source": lambda x: x}, "an exploration takes the name of a file"),
-        ({"data": 3}, "data: 3 is not the path of a file"),
+        ({"data": 3}, "data: 3 does not map names to values"),
         ({"scheduler": 5}, "scheduler: 5 is not a text"),
         ({"remark": 5}, "remark: this is not a function"),
         ({"data": "data.npz", "metric": "mse"}, "cannot be compared by the metric 'mse'"),

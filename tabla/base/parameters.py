@@ -1,8 +1,8 @@
 """What values the parameters of Python functions and the options of the command line may have.
 
-Each rule stands here once. The command line reads texts with :meth:`Whole.read`, Python functions check their
-parameters with the functions ``checked_...``, and both say the same words about a wrong value. A wrong type is a
-`TablaTypeError` and a value out of range a `TablaValueError`.
+Python functions check their parameters with the functions ``checked_...``. The fields of the records of options have
+kinds (:mod:`tabla.base.kinds`), which use the same functions, so that the command line and Python say the same words
+about a wrong value. A wrong type is a `TablaTypeError` and a value out of range a `TablaValueError`.
 """
 
 from __future__ import annotations
@@ -22,13 +22,9 @@ from typing import Any
 import numpy as np
 
 from tabla.base.source import TablaTypeError, TablaValueError
-from tabla.graph.format import LARGEST_WIDTH, LEAST_WIDTH
-from tabla.schedule.mapping.effort import EFFORTS
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 """The default of a parameter that maps names to values."""
-EPOCHS = 10
-"""The passes over the data, if the user says nothing else."""
 # The numbers of the TABLA language, with a sign.
 _NUMBER = re.compile(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?\s*", re.ASCII)
 
@@ -48,7 +44,7 @@ class Whole:
             raise TablaValueError(f"'{text}' is not a whole number") from None
         return self._inside(number)
 
-    def checked(self, value: object) -> int:
+    def of(self, value: object) -> int:
         """Return a value of Python as an int. Numbers of numpy are taken, truth values and texts are not."""
         hint = self._hint
         try:
@@ -73,62 +69,31 @@ class Whole:
         return number
 
 
-# The machine itself has limits, too, such as the number of PEs. They depend on each other, and stand in the template.
-MOST_DEVICES = 1024
-"""The most devices of a fleet."""
-WHOLE = {
-    "pes": Whole(low=1),
-    "pes_per_pu": Whole(low=1),
-    "sequencers": Whole(low=1),
-    "stream_words": Whole(low=1),
-    "model_words": Whole(low=1),
-    "data_words": Whole(low=1),
-    "interim_words": Whole(low=1),
-    "bus_width": Whole(low=32, high=512),
-    "effort": Whole(low=0, high=len(EFFORTS) - 1),
-    "minibatch": Whole(low=1),
-    "width": Whole(low=LEAST_WIDTH, high=LARGEST_WIDTH),
-    "model_guard": Whole(low=0),
-    # No format takes more, because the guard bits fit a word, and both together fit the widest one.
-    "guards": Whole(low=0, high=LARGEST_WIDTH // 2),
-    "size": Whole(low=1),
-    "epochs": Whole(low=1),
-    "samples": Whole(low=1),
-    "seed": Whole(low=0),
-    "split_seed": Whole(low=0),
-    "shuffle": Whole(low=0),
-    "patience": Whole(low=1),
-    "speed": Whole(low=0),
-    "seeds": Whole(low=1),
-    "workers": Whole(low=1, high=256),
-    "timeout": Whole(low=1),
-    "devices": Whole(low=1, high=MOST_DEVICES),
-    "baud": Whole(low=1),
-}
-"""The ranges of whole numbers, by the name of the parameter. An option has the same name with dashes in front."""
+SIZE = Whole(low=1)
+"""The size of a tensor along one axis."""
 
 
-def checked_whole(name: str, value: object, *, rule: str | None = None) -> int:
-    """Return the value of the parameter `name`, checked by the rule of that name, or by the one called `rule`."""
+def checked_whole(name: str, value: object, rule: Whole) -> int:
+    """Return the value of the parameter `name`, checked by a rule."""
     try:
-        return WHOLE[rule or name].checked(value)
+        return rule.of(value)
     except (TablaTypeError, TablaValueError) as fault:
         raise type(fault)(f"{name}: {fault.message}", hint=fault.hint) from None
 
 
-def checked_numbers(name: str, values: object, rule: str) -> tuple[int, ...]:
+def checked_numbers(name: str, values: object, rule: Whole) -> tuple[int, ...]:
     """Return whole numbers in ascending order, each one once, checked by a rule. There is at least one."""
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise TablaTypeError(f"{name}: {_shown(values)} are not whole numbers", hint=f"write {name}=(8, 16)")
-    found = sorted({checked_whole(name, value, rule=rule) for value in values})
+    found = sorted({checked_whole(name, value, rule) for value in values})
     if not found:
         raise TablaValueError(f"{name}: there is none", hint=f"write {name}=(8, 16)")
     return tuple(found)
 
 
-def optional_whole(name: str, value: object) -> int | None:
+def optional_whole(name: str, value: object, rule: Whole) -> int | None:
     """Return the value of the parameter `name` as `checked_whole` does, or None for None."""
-    return None if value is None else checked_whole(name, value)
+    return None if value is None else checked_whole(name, value, rule)
 
 
 def checked_truth(name: str, value: object) -> bool:
@@ -184,15 +149,6 @@ def checked_path(name: str, value: object) -> str:
     return str(Path(value))
 
 
-def check_tools(options: Mapping[str, object]) -> None:
-    """Raise `TablaTypeError` or `TablaValueError` for an option of `synthesise` or `bitstream` that it cannot take."""
-    for name in ("speed", "seeds", "baud"):
-        if options.get(name) is not None:
-            checked_whole(name, options[name])
-    if options.get("device") is not None:
-        checked_text("device", options["device"], "85k")
-
-
 def checked_names(name: str, value: object) -> tuple[str, ...]:
     """Return names as a tuple. A single text is a `TablaTypeError`, because each of its letters would be a name."""
     if isinstance(value, str):
@@ -215,7 +171,7 @@ def checked_mapping(name: str, value: object, example: str) -> Mapping[str, obje
 def checked_shape(name: str, value: object) -> tuple[int, ...]:
     """Return a shape, the sizes of a tensor; a single number is the shape of a vector."""
     sizes = value if isinstance(value, Sequence) and not isinstance(value, str) else (value,)
-    return tuple(checked_whole(name, each, rule="size") for each in sizes)
+    return tuple(checked_whole(name, each, SIZE) for each in sizes)
 
 
 def _shown(value: object) -> str:

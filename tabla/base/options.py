@@ -1,0 +1,239 @@
+"""Records of options: each option is one field, from which all that users see of it is made.
+
+The parser of the command line, the checks of ranges, the reference page and the signatures of Python are made from the
+fields (decision 36). A record is a frozen dataclass with the base :class:`Record`, and a field is :func:`option`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import MISSING, Field, dataclass, field, fields
+from difflib import get_close_matches
+from functools import cache, wraps
+from typing import Any, Self, TypeVar
+
+from tabla.base.kinds import Kind, WholeNumber
+from tabla.base.parameters import Whole
+from tabla.base.source import TablaTypeError
+
+_METADATA = "option"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """What users can know of an option beside its name, its type and its default.
+
+    `kind` are the values that it takes, and `unit` is what they count. `help` is a phrase for ``--help`` and the
+    reference. `kinds` and `helps` are the kinds and the phrases of commands that have others. `example` is a value as
+    the command line has it. `group` is the title under which the option is listed. `commands` are the commands that
+    take it, and `functions` the functions of Python, by their names without the class. The commands `required` refuse
+    to run without it. `flag` is the option of the command line, and `metavar` stands for its value there.
+    """
+
+    name: str
+    kind: Kind
+    help: str
+    kinds: Mapping[str, Kind]
+    helps: Mapping[str, str]
+    example: str
+    unit: str
+    group: str
+    commands: frozenset[str]
+    functions: frozenset[str]
+    required: frozenset[str]
+    flag: str
+    metavar: str
+
+    def help_of(self, command: str) -> str:
+        """Return the phrase for a command."""
+        return self.helps.get(command, self.help)
+
+    def kind_of(self, command: str) -> Kind:
+        """Return the values that a command takes."""
+        return self.kinds.get(command, self.kind)
+
+
+FUNCTIONS = {"gen": "compile", "formats": "formats", "explore": "explore"}
+"""The functions of Python by the commands that take the same options of a program and an array."""
+
+
+def option(
+    kind: Kind,
+    help: str,
+    *,
+    default: Any = None,
+    group: str,
+    commands: tuple[str, ...] = (),
+    functions: tuple[str, ...] = (),
+    required: tuple[str, ...] = (),
+    example: str = "",
+    metavar: str = "",
+    flag: str = "",
+    unit: str = "",
+    kinds: Mapping[str, Kind] | None = None,
+    helps: Mapping[str, str] | None = None,
+) -> Any:
+    """Return the field of an option (:class:`Option`).
+
+    A `default` of None leaves the choice to the tool. One that is a dict is a new empty one for each record. The
+    `functions` are added to those that belong to the commands (`FUNCTIONS`).
+    """
+    known: dict[str, Any] = {
+        "kind": kind,
+        "help": help,
+        "kinds": kinds or {},
+        "helps": helps or {},
+        "example": example,
+        "unit": unit,
+        "group": group,
+        "commands": frozenset(commands),
+        "functions": frozenset(functions) | {FUNCTIONS[command] for command in commands if command in FUNCTIONS},
+        "required": frozenset(required),
+        "flag": flag,
+        "metavar": metavar,
+    }
+    chosen: dict[str, Any] = {"default_factory": dict} if isinstance(default, dict) else {"default": default}
+    return field(**chosen, metadata={_METADATA: known})
+
+
+def options_of(record: type[Record]) -> dict[str, Option]:
+    """Return the options of a record by the names of their fields, in their order."""
+    hashable: Any = record  # mypy takes the hash of an instance for that of its class
+    return _options_of(hashable)
+
+
+@cache
+def _options_of(record: Any) -> dict[str, Option]:
+    return {each.name: _option(each) for each in fields(record) if _METADATA in each.metadata}
+
+
+def rule_of(record: type[Record], name: str) -> Whole:
+    """Return the range of an option that is a whole number."""
+    kind = options_of(record)[name].kind
+    assert isinstance(kind, WholeNumber)
+    return kind.rule
+
+
+def _option(each: Field[Any]) -> Option:
+    known = dict(each.metadata[_METADATA])
+    known["flag"] = known["flag"] or f"--{each.name.replace('_', '-')}"
+    return Option(name=each.name, **known)
+
+
+def default_of(each: Field[Any]) -> Any:
+    """Return the default of a field."""
+    return each.default if each.default_factory is MISSING else each.default_factory()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record:
+    """A record of options. A wrong value of one is a `TablaTypeError` or a `TablaValueError`, and a TypeError or
+    ValueError of Python, too.
+    """
+
+    def __post_init__(self) -> None:
+        known = options_of(type(self))
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if each.name in known and not (value is None and default_of(each) is None):
+                # A frozen record is set in this way; values of numpy become those of Python.
+                object.__setattr__(self, each.name, known[each.name].kind.checked(each.name, value))
+
+    def given(self) -> dict[str, Any]:
+        """Return the options that are not left to the tool, by name."""
+        known = options_of(type(self))
+        found = {each.name: getattr(self, each.name) for each in fields(self) if each.name in known}
+        return {name: value for name, value in found.items() if not _is_left(value)}
+
+    def given_for(self, function: str) -> dict[str, Any]:
+        """Return those of `given` that a function of Python takes."""
+        known = options_of(type(self))
+        return {name: value for name, value in self.given().items() if function in known[name].functions}
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any], function: str | None = None) -> Self:
+        """Return the record with those of some options that it has, and that a `function` of Python takes for it."""
+        known = options_of(cls)
+        return cls(
+            **{name: options[name] for name in known if name in options and function in (None, *known[name].functions)}
+        )
+
+
+def _is_left(value: object) -> bool:
+    # Values may be arrays or data frames, which are not compared as a whole; and a seed of 0 is no default.
+    return value is None or value is False or (isinstance(value, tuple | list | dict) and not value)
+
+
+def written(option: Option, value: Any) -> Iterator[str]:
+    """Yield the words that give a value on the command line."""
+    for text in option.kind.written(value):
+        yield option.flag
+        if option.kind.takes != "switch":
+            yield text
+
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def taking(*records: type[Record]) -> Callable[[Function], Function]:
+    """Return a decorator of a function with ``**options``, which takes those options of the records that are its own.
+
+    ``help`` and the reference then show all of them with their defaults, and an option that the function does not have
+    is a `TablaTypeError` that names the one that is most like it. For checkers of types, the annotation of the function
+    says the same (:mod:`tabla.learn.keywords`).
+    """
+
+    def around(function: Function) -> Function:
+        name = function.__name__
+        known = {each.name: (each, record) for record in records for each in fields(record) if _belongs(each, name)}
+        plain = inspect.signature(function)
+        own = [each for each in plain.parameters.values() if each.kind is not each.VAR_KEYWORD]
+
+        @wraps(function)
+        def checked(*values: Any, **options: Any) -> Any:
+            _refuse_unknown(name, options, [each.name for each in own] + list(known))
+            return function(*values, **options)
+
+        named = [
+            inspect.Parameter(each, inspect.Parameter.KEYWORD_ONLY, default=default_of(field), annotation=field.type)
+            for each, (field, _) in known.items()
+        ]
+        checked.__signature__ = plain.replace(parameters=[*own, *named])  # type: ignore[attr-defined]
+        checked.__doc__ = f"{inspect.getdoc(function)}\n\n{_listed(_option(each) for each, _ in known.values())}"
+        return checked  # type: ignore[return-value]
+
+    return around
+
+
+def _belongs(each: Field[Any], function: str) -> bool:
+    return _METADATA in each.metadata and function in _option(each).functions
+
+
+def _refuse_unknown(function: str, given: Iterable[str], known: list[str]) -> None:
+    for name in given:
+        if name not in known:
+            near = get_close_matches(name, known, 1)
+            hint = f"did you mean '{near[0]}'?" if near else f"help({function}) lists its options"
+            raise TablaTypeError(f"{function}() got an unexpected keyword argument '{name}'", hint=hint)
+
+
+def _listed(options: Iterable[Option]) -> str:
+    """Return options as lists, one for each group, as a docstring has them."""
+    groups: dict[str, list[Option]] = {}
+    for each in options:
+        groups.setdefault(each.group, []).append(each)
+    return "\n\n".join(
+        "\n".join(
+            [f"{group[:1].upper()}{group[1:]}:", "", *(f"* `{each.name}`: {_in_python(each)}." for each in listed)]
+        )
+        for group, listed in groups.items()
+    )
+
+
+def _in_python(option: Option) -> str:
+    """Return the phrase of an option with the names that Python has for the options in it."""
+    known = option.kind.range
+    text = option.help if not known or known in option.help else f"{option.help}; {known}"
+    return re.sub(r"--([a-z][a-z-]*)", lambda found: f"`{found[1].replace('-', '_')}`", text)

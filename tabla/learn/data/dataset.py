@@ -1,0 +1,297 @@
+"""The data of a run: read once, and handed to whatever learns, tests, evaluates or explores."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tabla.base.arrays import NOTES, Arrays, no_arrays, npz_arrays, real_array, refuse_strangers
+from tabla.base.npz import RESERVED, read_npz
+from tabla.base.origin import Origin
+from tabla.base.parameters import checked_mapping
+from tabla.base.source import TablaError, TablaTypeError, TablaValueError
+from tabla.base.table import SUFFIXES, Columns, Frame, Table, frame_table, read_table
+from tabla.build.arrays import Samples, check_counts, shapes_of
+from tabla.build.stages import Stages
+from tabla.learn.data.options import DataOptions
+from tabla.learn.data.preparation import Preparation, Raw, Shapes, fitted
+from tabla.learn.data.source import EXAMPLE, DataSource
+from tabla.learn.data.split import Divided, divided, shuffled
+from tabla.learn.data.summary import Summary, arrays_summary, table_summary
+
+MOST_SAMPLES = 1 << 62
+Named = dict[str, NDArray[Any]]
+Stack = Callable[[Arrays, int | None], Samples]
+"""Makes samples of arrays, at most the first ones."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tensors:
+    """The shapes of the inputs and the labels that a program declares, by name."""
+
+    inputs: Shapes
+    labels: Shapes
+
+    @property
+    def shapes(self) -> Shapes:
+        """The shapes of inputs and labels."""
+        return {**self.inputs, **self.labels}
+
+
+def tensors_of(build: Stages) -> Tensors:
+    """Return the inputs and labels that the program of a build declares."""
+    return Tensors(inputs=shapes_of(build.sample, "input"), labels=shapes_of(build.sample, "label"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Prepared:
+    """Samples as the program takes them, in parts; what was done to them; and the names that the data had."""
+
+    parts: Divided
+    preparation: Preparation
+    names: frozenset[str]
+
+
+@dataclass(frozen=True, eq=False)
+class Data(DataOptions):
+    """Samples with what is said about them: their columns and classes, their preparation, and what is held out.
+
+    ``Data("x.csv", columns={"x": "*", "y": "species"}, classes="y", split=0.2)`` can be given to everything that takes
+    data: :func:`tabla.compile`, :func:`tabla.formats`, :func:`tabla.explore`, and the methods of a build. The source is
+    the path of an .npz or .csv file, arrays by name, a data frame, or a pair ``(X, y)`` of the input and the label. It
+    is read once, when its content is first asked for.
+
+    What is fitted to data is fitted to the samples that are learnt from, and to no others. The samples of each part
+    are the same in every run. A notebook shows the data as the table of `summary`.
+    """
+
+    source: DataSource
+
+    @staticmethod
+    def of_source(source: DataSource | Data, options: DataOptions) -> Data:
+        """Return a source with options as data. Data that has its options already takes no others."""
+        if not isinstance(source, Data):
+            return Data(source, **{each.name: getattr(options, each.name) for each in fields(DataOptions)})
+        if given := options.given():
+            name = next(iter(given))
+            raise TablaTypeError(f"{name}: the data has its own options", hint=f"write tabla.Data(..., {name}=...)")
+        return source
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what travels to a worker: not what was read, because the worker reads the file itself."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+
+    @property
+    def path(self) -> Path | None:
+        """The path of the file; None for data that is no file."""
+        return Path(self.source) if isinstance(self.source, str | Path) else None
+
+    @cached_property
+    def table(self) -> Table | None:
+        """The table; None for arrays. A file that is no table is a `TablaError`."""
+        if isinstance(self.source, Frame):
+            return frame_table(self.source)
+        return read_table(self.path) if self.path is not None and self.path.suffix in SUFFIXES else None
+
+    @cached_property
+    def file(self) -> Named:
+        """The arrays of the file as they are. A file that holds none is a `TablaError`."""
+        assert self.path is not None
+        if self.path.suffix != ".npz":
+            raise no_arrays(self.path)
+        return dict(read_npz(self.path))
+
+    @property
+    def fingerprint(self) -> str:
+        """A text that is the same for data with the same options and the same arrays. What files hold is not in it."""
+        options = {each.name: getattr(self, each.name) for each in fields(DataOptions)}
+        return repr([_fingerprint(each) for each in (*sorted(options.items()), self.source)])
+
+    def summary(self) -> Summary:
+        """Return what the data holds: its columns or arrays, their numbers or classes, and the size of each part."""
+        if self.table is not None:
+            return table_summary(self.table, self)
+        if self.path is not None:
+            return arrays_summary(str(self.path), self.file, self)
+        given: Any = self.source
+        if isinstance(given, tuple):
+            given = dict(zip(("X", "y"), given, strict=False))
+        checked_mapping("data", given, EXAMPLE)
+        return arrays_summary("arrays", {name: np.asarray(array) for name, array in given.items()}, self)
+
+    def _repr_html_(self) -> str:
+        """Return the summary as HTML, which a notebook shows."""
+        return self.summary().html()
+
+    def arrays(
+        self, tensors: Tensors, what: str = "data", stored: Preparation | None = None
+    ) -> tuple[Named, dict[str, tuple[str, ...]], Origin]:
+        """Return the arrays by the names of a program, before any preparation, their columns and origin.
+
+        `what` names the parameter in errors, and `stored` is the preparation beside the models that the data is for.
+        The columns are those of a table that were named, here or when the models were learnt.
+        """
+        stored = stored or Preparation()
+        texts = {*self.classes, *stored.classes}
+        if self.table is not None:
+            columns = self.table.resolved(self._named_columns(self.table, stored))
+            found = self.table.arrays(columns or None, texts, tensors.shapes)
+            origin = self.table.samples
+        elif self.path is not None:
+            if self.columns is not None:
+                hint = "leave --columns out, or give a .csv file"
+                raise TablaError(f"'{self.source}' is no table, so it has no columns", hint=hint)
+            found, columns, origin = npz_arrays(self.file, self.path, texts), {}, Origin(name=f"'{self.source}'")
+        else:
+            found, columns, origin = self._given_arrays(tensors, what, texts), {}, Origin()
+        for name, array in found.items():
+            shape = tensors.labels.get(name)
+            if shape == () and array.ndim == 2 and array.shape[1] == 1:
+                found[name] = array[:, 0]  # a data frame of one column is such an array
+            elif shape and name in texts and array.ndim > 1:
+                found[name] = real_array(array, f"'{name}'")  # the labels are numbers already
+        return found, columns, origin
+
+    def _named_columns(self, table: Table, stored: Preparation) -> Columns:
+        if self.columns is not None:
+            return {name: tuple(each) for name, each in self.columns.items()}
+        return {name: each for name, each in stored.columns.items() if set(each) <= set(table.header)}
+
+    def _given_arrays(self, tensors: Tensors, what: str, texts: set[str]) -> Named:
+        given: Any = self.source
+        if isinstance(given, tuple):
+            given = _pair(given, tensors, what)
+        checked_mapping(what, given, EXAMPLE)
+        if self.columns is not None:
+            hint = "leave columns out, or give a data frame or a .csv file"
+            raise TablaError(f"{what}: arrays have no columns", hint=hint)
+        return {
+            name: np.asarray(array)
+            if name in texts or name.endswith(NOTES) or name.startswith(RESERVED)
+            else real_array(array, f"'{name}'")
+            for name, array in given.items()
+        }
+
+    def prepared(self, tensors: Tensors, stored: Preparation, stack: Stack, *, needs_test: bool = True) -> Prepared:
+        """Divide the samples, and prepare all parts as the training part alone says, or as is `stored` beside models.
+
+        Without `needs_test`, the split may take a validation part alone. Data that does not fit the tensors of a
+        program is a `TablaError`.
+        """
+        self._check_names(tensors)
+        split = self.shares
+        raw, columns, origin = self.arrays(tensors, "data", stored)
+        refuse_strangers(raw, tensors.shapes, "the data")
+        preparation = self.fitted(tensors, raw, replace(stored, columns={**stored.columns, **columns}))
+        _hint_at_classes(raw, tensors.labels, preparation)
+        samples = replace(stack(preparation.apply(raw, tensors.shapes, origin.place), self.samples), origin=origin)
+        tested = self._test_part(tensors, preparation, stack)
+        parts = divided(samples, split, tested, needs_test=needs_test)
+        if self.shuffle is not None:
+            parts = replace(parts, training=shuffled(parts.training, self.shuffle))
+        return Prepared(parts=parts, preparation=preparation, names=frozenset(raw))
+
+    def fitted(self, tensors: Tensors, raw: Raw, stored: Preparation) -> Preparation:
+        """Return the preparation of arrays: what is `stored` beside models, and the rest fitted to the training part.
+
+        Arrays without a sample, and classes that do not fit their label, are a `TablaError`.
+        """
+        standardised = self._standardised(tensors)
+        if not self.classes and not standardised:
+            return stored
+        count = min(_count(raw, tensors, self.classes), self.samples or MOST_SAMPLES)
+        if not count:
+            raise TablaError("the data holds no sample")
+        rows = np.arange(count) if self.shares is None else self.shares.indices(count).training
+        return fitted(stored, raw, rows, tensors.shapes, classes=self.classes, standardise=standardised)
+
+    def _standardised(self, tensors: Tensors) -> tuple[str, ...]:
+        inputs = tensors.inputs if self.standardise else ()
+        return (*inputs, *(tensors.labels if self.standardise_labels else ()))
+
+    def _check_names(self, tensors: Tensors) -> None:
+        """Raise `TablaError` for a name among the columns or the classes that the program does not have."""
+        for name in self.columns or {}:
+            if name not in tensors.shapes:
+                known = ", ".join([*tensors.inputs, *tensors.labels])
+                raise TablaValueError(f"--columns: the program has no input or label '{name}'", hint=f"it has {known}")
+        for name in self.classes:
+            if name not in tensors.labels:
+                known = ", ".join(tensors.labels) or "none"
+                raise TablaValueError(f"--classes: the program has no label '{name}'", hint=f"its labels are {known}")
+
+    def _test_part(self, tensors: Tensors, preparation: Preparation, stack: Stack) -> Samples | None:
+        """Return the samples of a test part of its own. Data that does not fit the program is a `TablaError`."""
+        if self.test is None:
+            return None
+        own = Data(self.test, columns=self.columns, classes=self.classes)
+        raw, _, origin = own.arrays(tensors, "test", preparation)
+        refuse_strangers(raw, tensors.shapes, "the test data")
+        try:
+            return replace(stack(preparation.apply(raw, tensors.shapes, origin.place), None), origin=origin)
+        except TablaError as fault:
+            raise TablaError(f"--test: {fault.message}", hint=fault.hint) from None
+
+
+def _fingerprint(value: Any) -> str:
+    match value:
+        case str() | Path():
+            return "a file"
+        case (str() as name, given):
+            return str(name) + (_fingerprint(given) if name == "test" else repr(given))
+        case tuple():
+            return " ".join(map(_fingerprint, value))
+        case Mapping():
+            return " ".join(f"{name} {_fingerprint(array)}" for name, array in sorted(value.items()))
+        case Frame():
+            return " ".join(f"{name} {_fingerprint(value[name])}" for name in value.columns)
+        case None:
+            return ""
+    array = np.asarray(value)
+    content = repr(array.tolist()).encode() if array.dtype.kind == "O" else np.ascontiguousarray(array).tobytes()
+    return f"{array.dtype} {array.shape} {hashlib.sha256(content).hexdigest()}"
+
+
+def _pair(pair: tuple[ArrayLike, ...], tensors: Tensors, what: str) -> dict[str, ArrayLike]:
+    if len(pair) != 2:
+        raise TablaValueError(f"{what}: a tuple of {len(pair)} arrays is not (inputs, labels)", hint="write (X, y)")
+    if len(tensors.inputs) != 1 or len(tensors.labels) != 1:
+        names = ", ".join([*tensors.inputs, *tensors.labels])
+        raise TablaValueError(
+            f"{what}: (X, y) is for programs with one input and one label", hint=f"give arrays by name: {names}"
+        )
+    return {**dict.fromkeys(tensors.inputs, pair[0]), **dict.fromkeys(tensors.labels, pair[1])}
+
+
+def _count(raw: Raw, tensors: Tensors, classes: Collection[str]) -> int:
+    """Return the number of samples in arrays. Arrays that disagree are a `TablaError`."""
+    counts = {
+        name: len(array)
+        for name, array in raw.items()
+        if name in tensors.shapes
+        and (array.ndim == len(tensors.shapes[name]) + 1 or (name in classes and array.ndim == 1))
+    }
+    check_counts(counts)
+    return min(counts.values(), default=1)
+
+
+def _hint_at_classes(raw: Raw, labels: Shapes, preparation: Preparation) -> None:
+    """Raise `TablaError` for numbers of classes where the program takes rows with a single 1, and name the cure."""
+    for name, shape in labels.items():
+        if name in raw and name not in preparation.classes and len(shape) == 1 and raw[name].ndim == 1:
+            whole = np.array_equal(raw[name], np.round(raw[name]))
+            if whole and len(raw[name]) != shape[0]:
+                raise TablaError(
+                    f"'{name}' has shape {raw[name].shape} in the data, but the program declares '{name}[{shape[0]}]'",
+                    hint=f"if its numbers are classes, add --classes {name}",
+                )

@@ -1,0 +1,167 @@
+"""What data holds, as a table: each column or array, its numbers or classes, and the samples of each part."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tabla.base.arrays import unreserved
+from tabla.base.source import TablaError
+from tabla.base.table import Table
+from tabla.learn.data.options import DataOptions
+from tabla.learn.data.preparation import class_name
+
+_HEAD = ("name", "for", "holds", "least", "mean", "greatest", "deviation")
+_MOST_CLASSES = 8
+"""So many classes are shown with their counts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """A column of a table, or an array.
+
+    `taken_by` is the input or label that takes the column. `holds` says what is in it: numbers with their shape, or
+    classes with their counts. The four figures are those of all numbers, and None for texts.
+    """
+
+    name: str
+    taken_by: str
+    holds: str
+    least: float | None = None
+    mean: float | None = None
+    greatest: float | None = None
+    deviation: float | None = None
+
+    def cells(self) -> tuple[str, ...]:
+        """Return the row as texts."""
+        numbers = (self.least, self.mean, self.greatest, self.deviation)
+        return self.name, self.taken_by, self.holds, *("" if one is None else f"{one:.4g}" for one in numbers)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """The summary of data. `parts` has the number of samples of each part, and `name` says where the data are."""
+
+    name: str
+    samples: int
+    rows: tuple[Row, ...]
+    parts: Mapping[str, int]
+
+    @property
+    def head(self) -> str:
+        """The line above the table."""
+        shares = ", ".join(f"{count} {part}" for part, count in self.parts.items())
+        return f"{self.name}: {self.samples} samples" + (f" ({shares})" if shares else "")
+
+    def text(self) -> str:
+        """Return the table as text."""
+        table = [_HEAD, *(row.cells() for row in self.rows)]
+        widths = [max(len(row[place]) for row in table) for place in range(len(_HEAD))]
+        lines = (_line(row, widths) for row in table)
+        return "\n".join([self.head, *lines])
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def html(self) -> str:
+        """Return the table as HTML."""
+        body = "".join(_html(row.cells(), "td") for row in self.rows)
+        return f"<table><caption>{escape(self.head)}</caption>{_html(_HEAD, 'th')}{body}</table>"
+
+    def _repr_html_(self) -> str:
+        """Return the table as a notebook shows it."""
+        return self.html()
+
+
+def _line(cells: tuple[str, ...], widths: list[int]) -> str:
+    """Return a row as text. The figures stand at the right of their columns."""
+    padded = (
+        cell.rjust(width) if place > 2 else cell.ljust(width)
+        for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
+    )
+    return "  ".join(padded).rstrip()
+
+
+def _html(cells: tuple[str, ...], tag: str) -> str:
+    return "<tr>" + "".join(f"<{tag} style='text-align:left'>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+
+
+def table_summary(table: Table, options: DataOptions) -> Summary:
+    """Return the summary of a table. A split that leaves a part empty is a `TablaError`."""
+    return _summary(table.origin.strip("'"), len(table), tuple(_of_table(table, options)), options)
+
+
+def arrays_summary(name: str, arrays: Mapping[str, NDArray[Any]], options: DataOptions) -> Summary:
+    """Return the summary of arrays, which `name` stands for. A split that leaves a part empty is a `TablaError`."""
+    count = max((len(array) for array in arrays.values() if array.ndim), default=1)
+    return _summary(name, count, tuple(_of_arrays(unreserved(arrays), options)), options)
+
+
+def _summary(name: str, count: int, rows: tuple[Row, ...], options: DataOptions) -> Summary:
+    used = min(count, options.samples or count)
+    split, parts = options.shares, dict[str, int]()
+    if split is not None:
+        found = split.indices(used)
+        named = {"training": found.training, "validation": found.validation, "test": found.test}
+        parts = {part: len(rows) for part, rows in named.items() if len(rows)}
+    return Summary(name=name, samples=used, rows=rows, parts=parts)
+
+
+def _of_table(table: Table, options: DataOptions) -> Iterator[Row]:
+    """Yield the columns, each with the input or label that takes it: by name, or else by the header."""
+    named = table.resolved({name: tuple(each) for name, each in (options.columns or {}).items()})
+    taken = {column: name for name, columns in named.items() for column in columns}
+    for place, header in enumerate(table.header):
+        name = taken.get(header, "") if named else header.partition("[")[0]
+        if name in options.classes:
+            yield Row(name=header, taken_by=name, holds=_classes(table.cells[place], "classes"))
+            continue
+        try:
+            yield _numbers(header, name, table.numbers(place))
+        except TablaError:
+            yield Row(name=header, taken_by=name, holds=_classes(table.cells[place], "texts"))
+
+
+def _of_arrays(arrays: Mapping[str, NDArray[Any]], options: DataOptions) -> Iterator[Row]:
+    for name, array in arrays.items():
+        if name in options.classes or array.dtype.kind not in "biuf":
+            what = "classes" if name in options.classes else "texts"
+            yield Row(name=name, taken_by=name, holds=_classes(array.reshape(-1), what))
+        else:
+            yield _numbers(name, name, array)
+
+
+def _numbers(name: str, taken_by: str, array: NDArray[Any]) -> Row:
+    real = array.astype(np.float64)
+    shape = f" of shape {array.shape[1:]}" if array.ndim > 1 else ""
+    if not real.size:
+        return Row(name=name, taken_by=taken_by, holds="nothing")
+    return Row(
+        name=name,
+        taken_by=taken_by,
+        holds=f"numbers{shape}",
+        least=float(real.min()),
+        mean=float(real.mean()),
+        greatest=float(real.max()),
+        deviation=float(real.std()),
+    )
+
+
+def _classes(values: NDArray[Any], what: str) -> str:
+    counts = Counter(_shown(value) for value in values)
+    listed = [f"{name} ({count})" for name, count in sorted(counts.items())]
+    more = f" and {len(listed) - _MOST_CLASSES} more" if len(listed) > _MOST_CLASSES else ""
+    return f"{len(listed)} {what}: {', '.join(listed[:_MOST_CLASSES])}{more}"
+
+
+def _shown(value: object) -> str:
+    try:
+        return class_name(value)
+    except TablaError:
+        return "(missing)"

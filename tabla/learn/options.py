@@ -1,0 +1,202 @@
+"""The options of learning, and all records of options together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from tabla.base.kinds import ArraysOrFile, Choice, Object, Text, WholeNumber
+from tabla.base.options import Record, option
+from tabla.base.source import TablaError
+from tabla.build.options import ArrayOptions
+from tabla.host.engines.session import ENGINES, EVALUATION, checked_engine
+from tabla.languages.options import ProgramOptions
+from tabla.learn.data.options import DataOptions, runs_of
+from tabla.learn.data.source import EXAMPLE
+from tabla.learn.fleet.devices import DEVICES
+from tabla.learn.metrics import NAMES, SCORES
+
+EPOCHS = 10
+"""The passes over the data, if the user says nothing else."""
+_LEARNERS = ("train", "formats", "explore")
+_LEARNING, _FLEET = "learning", "several devices, one model"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Engine:
+    """The name of what runs the accelerator; with `trains`, the evaluation is one, too."""
+
+    trains: bool = False
+    takes: str = "one"
+
+    @property
+    def range(self) -> str:
+        """The names."""
+        names = [EVALUATION, *ENGINES] if self.trains else list(ENGINES)
+        return f"one of {', '.join(names)}, or serial:/dev/ttyUSB0[@BAUD] for a board"
+
+    def read(self, text: str) -> str:
+        """Return the name of an engine."""
+        try:
+            return checked_engine(text, trains=self.trains)
+        except TablaError as fault:
+            raise TablaError(f"{fault.message}; {fault.hint}") from None
+
+    def checked(self, name: str, value: Any) -> Any:
+        """Return the name as it is. The run knows whether the evaluation may learn, and checks it."""
+        return value
+
+    def written(self, value: str) -> list[str]:
+        """Return the name."""
+        return [value]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeveralDevices:
+    """A number of devices, or the names of boards."""
+
+    takes: str = "one"
+    range: str = f"{DEVICES.low} to {DEVICES.high}, or boards"
+
+    def read(self, text: str) -> int | list[str]:
+        """Read a number, or names of boards, which have a colon."""
+        if ":" not in text:
+            return DEVICES.read(text)
+        found = [name.strip() for name in text.split(",")]
+        if not all(found):
+            raise TablaError(f"'{text}' is not a list of names")
+        return found
+
+    def checked(self, name: str, value: Any) -> Any:
+        """Return the value as it is. :func:`tabla.learn.fleet.devices.devices_of` checks it."""
+        return value
+
+    def written(self, value: int | list[str]) -> list[str]:
+        """Return the number or the names."""
+        return [str(value) if isinstance(value, int) else ",".join(value)]
+
+
+def _as_it_is(name: str, value: Any) -> Any:
+    return value
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearnOptions(Record):
+    """The options of a run: what it starts from, how long it learns, what is measured, and where it runs.
+
+    `epochs` is the number of passes over the data, `EPOCHS` where it is None. With a `patience`, training stops after
+    so many epochs without a smaller validation loss, and keeps the best models. `predict` names the value that is
+    compared with the label, and `metric` the figure. The models start from `weights`, or else from the `seed`. `engine`
+    is the engine. `devices` learn one model together, a number of simulated ones or the names of boards, and the
+    workers of the Dask scheduler at the address `scheduler` may play them.
+    """
+
+    epochs: int | None = option(
+        WholeNumber(low=1),
+        f"passes over the data (default {EPOCHS})",
+        group=_LEARNING,
+        commands=("gen", *_LEARNERS),
+        functions=runs_of("train"),
+        metavar="N",
+        example="20",
+        unit="passes",
+        helps={"gen": "passes over the data in float64 (default 1)"},
+    )
+    patience: int | None = option(
+        WholeNumber(low=1),
+        "stop after N epochs without a smaller validation loss, and keep the models of the best epoch",
+        group=_LEARNING,
+        commands=("train", "formats"),
+        functions=runs_of("train"),
+        metavar="N",
+        example="5",
+        unit="passes",
+    )
+    predict: str | None = option(
+        Text(example="h"),
+        "the value to compare with the label",
+        group=_LEARNING,
+        commands=(*_LEARNERS, "test"),
+        functions=runs_of("train", "test"),
+        metavar="NAME",
+        example="h",
+    )
+    metric: str | None = option(
+        Choice(values=NAMES, what="metric", later=True),
+        f"one of {', '.join(NAMES)}",
+        group=_LEARNING,
+        commands=(*_LEARNERS, "test"),
+        functions=runs_of("train", "test"),
+        metavar="NAME",
+        example="accuracy",
+        kinds=dict.fromkeys(("formats", "explore"), Choice(values=SCORES, what="metric", later=True)),
+        helps=dict.fromkeys(("formats", "explore"), "accuracy, or r2 for regression (default: what suits the labels)"),
+    )
+    weights: str | Path | Mapping[str, ArrayLike] | None = option(
+        ArraysOrFile(example=EXAMPLE),
+        "start from these models",
+        group=_LEARNING,
+        commands=("gen", *_LEARNERS, "test", "eval", "sim"),
+        functions=runs_of("train", "test", "eval", "sim"),
+        metavar="FILE.npz",
+        example="trained.npz",
+        helps={
+            "test": "the models, as tabla train -o wrote them (default: those that a model of ONNX brings)",
+            **dict.fromkeys(("eval", "sim"), "take the models that the inputs lack from this file"),
+        },
+    )
+    seed: int | None = option(
+        WholeNumber(low=0),
+        "start from random models (default 0)",
+        group=_LEARNING,
+        commands=("gen", *_LEARNERS, "eval", "sim"),
+        functions=runs_of("train", "eval", "sim"),
+        metavar="S",
+        example="1",
+        helps=dict.fromkeys(("eval", "sim"), "draw the models that are still missing"),
+    )
+    engine: str | None = option(
+        Engine(),
+        f"{Engine().range} (default model)",
+        group="where it runs",
+        commands=("train", "test", "sim"),
+        functions=runs_of("train", "test", "sim"),
+        metavar="NAME",
+        example="verilator",
+        kinds={"train": Engine(trains=True)},
+        helps={"train": f"{Engine(trains=True).range} (default {EVALUATION})", "test": Engine().range},
+    )
+    devices: int | Sequence[str] | None = option(
+        SeveralDevices(),
+        "share each minibatch among N simulated devices, or among boards: serial:/dev/ttyUSB0,serial:/dev/ttyUSB1",
+        group=_FLEET,
+        commands=("train", "eval"),
+        functions=runs_of("train", "eval"),
+        metavar="N|BOARD,...",
+        example="4",
+        unit="devices",
+        kinds={"eval": DEVICES},
+        helps={"eval": "let N devices share each minibatch, as tabla train --devices does"},
+    )
+    scheduler: str | None = option(
+        Object(check=_as_it_is, reads=True),
+        "let the workers of a Dask cluster simulate the devices, such as tcp://host:8786",
+        group=_FLEET,
+        commands=("train",),
+        functions=runs_of("train"),
+        metavar="ADDRESS",
+        example="tcp://host:8786",
+    )
+
+    @property
+    def passes(self) -> int:
+        """The passes over the data."""
+        return EPOCHS if self.epochs is None else self.epochs
+
+
+RECORDS: tuple[type[Record], ...] = (ArrayOptions, ProgramOptions, DataOptions, LearnOptions)
+"""All records of options."""
