@@ -118,3 +118,15 @@ def test_a_formula_of_two_operators(formula: Formula) -> None:
         words = corners(fmt)[::3]
         pairs = np.array(list(product(words, words)))
         assert wrong(formula, fmt, {"a": pairs[:, 0], "b": pairs[:, 1]}) == "", fmt
+
+
+@pytest.mark.parametrize("inner", [">", "min", "absolute", "sigmoid", "negative", "exp", "a"])
+@pytest.mark.parametrize(("divisor", "factor"), [(75, 193), (75, 100), (2, 193), (100, 3)])
+def test_small_constants_in_a_format_without_fraction_bits(inner: str, divisor: int, factor: int) -> None:
+    """What the machine has no place for, it has in no notation: 1/75 is below 2^-(W - 2), so the quotient is a word."""
+    value: Formula | str = "a" if inner == "a" else Formula(inner, ("a", "b")[: MEANINGS[inner].count])
+    formula = Formula("times", (Formula("over", (value, Fraction(divisor))), Fraction(factor)))
+    words = np.array([-128, -75, -38, -1, 0, 1, 2, 37, 75, 127])
+    pairs = np.array(list(product(words, words)))
+    found = wrong(formula, Format.parse("q8.0"), {"a": pairs[:, 0], "b": pairs[:, 1]})
+    assert found == ("refused" if factor == 193 and divisor == 75 else ""), formula

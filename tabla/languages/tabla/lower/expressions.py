@@ -74,6 +74,8 @@ _COMPARISONS: dict[Operator, CompareOp] = {
     Operator.NOT_EQUAL: "!=",
 }
 _EXTREMES: dict[GroupFunction, ExtremeOp] = {GroupFunction.MAX: "max", GroupFunction.MIN: "min"}
+_ONE_WORD = (Term(factors=(Constant(value=Fraction(1)),)),)
+"""Stands for the terms of a value that is a word already."""
 _CHOICES: dict[Called, ExtremeOp] = {Called.MAX: "max", Called.MIN: "min"}
 _RENAMED: dict[Called, FunctionName] = {Called.SIG_SYM: "tanh"}
 """Functions that the function unit has under another name than TABLA."""
@@ -227,7 +229,7 @@ class Expressions:
 
     def _scales(self, constant: Fraction, value: Value, *, divides: bool = False) -> bool:
         """Return whether a constant multiplies each term of a value, or `divides` it."""
-        terms = value.signed() if isinstance(value, Sum) else ()
+        terms = value.signed() if isinstance(value, Sum) else _ONE_WORD
         return self._builder.scales(constant, terms, divides=divides)
 
     def _call(self, call: tree.Call) -> Value:
