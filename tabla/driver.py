@@ -6,7 +6,7 @@ the text; each stage behind it is made when it is first asked for (:class:`tabla
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tabla.base.options import taking
-from tabla.base.parameters import checked_path, checked_text, optional_whole
+from tabla.base.parameters import checked_path
 from tabla.base.source import Source, TablaError, TablaTypeError
-from tabla.build.options import TOOLS, Options
+from tabla.build.options import Options
+from tabla.build.part_options import BoardOptions, PartOptions
 from tabla.build.stages import STAGES, Stages
 from tabla.languages.onnx.model import Model
 from tabla.learn.data.dataset import Data
@@ -30,7 +31,15 @@ if TYPE_CHECKING:
     from tabla.build.synth import SynthesisReport
     from tabla.build.synth.board import Bitstream
     from tabla.learn.format_choice import FormatChoice
-    from tabla.learn.keywords import CompileOptions, EvaluateOptions, SimulateOptions, TestOptions, TrainOptions
+    from tabla.learn.keywords import (
+        BitstreamOptions,
+        CompileOptions,
+        EvaluateOptions,
+        SimulateOptions,
+        SynthesiseOptions,
+        TestOptions,
+        TrainOptions,
+    )
     from tabla.learn.record import Training
     from tabla.learn.runs import Simulation
     from tabla.learn.test import Tested
@@ -186,49 +195,57 @@ class Build(Stages):
 
         return test(self, Data.of_source(data, DataOptions.of(options)), LearnOptions.of(options))
 
-    def synthesise(self, target: str, *, place_and_route: bool = False, **options: Any) -> SynthesisReport:
+    @taking(PartOptions)
+    def synthesise(
+        self,
+        target: str,
+        *,
+        progress: Callable[[str], None] = lambda step: None,
+        **options: Unpack[SynthesiseOptions],
+    ) -> SynthesisReport:
         """Return the area on an FPGA, by the name of its family; with `place_and_route`, also the clock.
 
-        `options` are those of :func:`tabla.build.synth.synthesise`. A program for an overlay is a `TablaError`.
+        `progress` is called with a text before each step. A program for an overlay is a `TablaError`.
         """
         self._refuse_overlay("tabla synth takes its folder")
         from tabla.build.synth import chosen_part, source_lines, synthesise
         from tabla.hw.places import signal_places
         from tabla.templates.targets import target as find_target
 
-        _check_tools(options)
+        asked = PartOptions.of(options)
         # The part is looked up before the program is compiled, which may take seconds.
-        about_part = {name: options[name] for name in ("device", "speed", "seeds", "templates") if name in options}
-        chosen_part(target, place_and_route=place_and_route, **about_part)
-        family = find_target(target, options.get("templates"))
-        self._refuse_memories((family, family.device(options.get("device"))))
-        places = signal_places(self.image, self.module) if place_and_route else {}
-        return synthesise(
-            self.verilog,
-            self.module,
-            target,
-            place_and_route=place_and_route,
-            cycles=self.schedule.cycles,
-            lines=source_lines(self.verilog, f"{self.name}.v", self.module, places),
-            **options,
-        )
+        chosen_part(target, asked)
+        family = find_target(target, asked.records)
+        self._refuse_memories((family, family.device(asked.device)))
+        places = signal_places(self.image, self.module) if asked.place_and_route else {}
+        lines = source_lines(self.verilog, f"{self.name}.v", self.module, places)
+        cycles = self.schedule.cycles
+        return synthesise(self.verilog, self.module, target, asked, cycles=cycles, lines=lines, progress=progress)
 
-    def bitstream(self, board: str, *, templates: str | None = None, **options: Any) -> Bitstream:
+    @taking(BoardOptions)
+    def bitstream(
+        self,
+        board: str,
+        *,
+        templates: str | Path | None = None,
+        progress: Callable[[str], None] = lambda step: None,
+        **options: Unpack[BitstreamOptions],
+    ) -> Bitstream:
         """Make the bitstream of a board, by the name of its record.
 
-        `templates` is a file with more records. `options` are those of :func:`tabla.build.synth.board.build_bitstream`.
+        `templates` is a file with more records. `progress` is called with a text before each step.
         """
         from tabla.build.synth.board import build_bitstream
         from tabla.templates.targets import board as find_board
         from tabla.templates.targets import target
 
         self._refuse_overlay("tabla synth takes its folder")
-        _check_tools(options)
-        templates = None if templates is None else checked_path("templates", templates)
-        found = find_board(board, templates)
-        family = target(found.target, templates)
+        asked = BoardOptions.of(options)
+        records = None if templates is None else checked_path("templates", templates)
+        found = find_board(board, records)
+        family = target(found.target, records)
         self._refuse_memories((family, family.device(found.device)))
-        return build_bitstream(self.image, self.module, self.verilog, found, family, **options)
+        return build_bitstream(self.image, self.module, self.verilog, found, family, options=asked, progress=progress)
 
     def refuse_too_large(self, part: tuple[Target, Device] | None = None) -> None:
         """Raise `TablaError` for a program whose models and sample the part does not hold, or no known part.
@@ -269,11 +286,3 @@ class Build(Stages):
         # The words of --inputs are for the test bench. A build may not read data itself (decision 35).
         given = None if self.options.inputs is None else partial(words_of_inputs, self, SEED)
         return write(self, Path(checked_path("folder", folder)), given)
-
-
-def _check_tools(options: Mapping[str, object]) -> None:
-    """Raise `TablaTypeError` or `TablaValueError` for an option of `synthesise` or `bitstream` that it cannot take."""
-    for name, rule in TOOLS.items():
-        optional_whole(name, options.get(name), rule.rule)
-    if options.get("device") is not None:
-        checked_text("device", options["device"], "85k")

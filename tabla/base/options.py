@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from difflib import get_close_matches
 from functools import cache, wraps
-from typing import Any, Self, TypeVar
+from typing import Any, Required, Self, TypedDict, TypeVar, Unpack
 
 from tabla.base.kinds import Kind, WholeNumber
 from tabla.base.parameters import Whole
@@ -59,41 +59,40 @@ FUNCTIONS = {"gen": "compile", "formats": "formats", "explore": "explore"}
 """The functions of Python by the commands that take the same options of a program and an array."""
 
 
-def option(
-    kind: Kind,
-    help: str,
-    *,
-    default: Any = None,
-    group: str,
-    commands: tuple[str, ...] = (),
-    functions: tuple[str, ...] = (),
-    required: tuple[str, ...] = (),
-    example: str = "",
-    metavar: str = "",
-    flag: str = "",
-    unit: str = "",
-    kinds: Mapping[str, Kind] | None = None,
-    helps: Mapping[str, str] | None = None,
-) -> Any:
+class About(TypedDict, total=False):
+    """What the field of an option may say of it; see :class:`Option`."""
+
+    group: Required[str]
+    commands: tuple[str, ...]
+    functions: tuple[str, ...]
+    required: tuple[str, ...]
+    kinds: Mapping[str, Kind]
+    helps: Mapping[str, str]
+    example: str
+    metavar: str
+    flag: str
+    unit: str
+
+
+_NOTHING: Mapping[str, Any] = {
+    **dict.fromkeys(("commands", "functions", "required"), ()),
+    **dict.fromkeys(("example", "metavar", "flag", "unit"), ""),
+    "kinds": {},
+    "helps": {},
+}
+
+
+def option(kind: Kind, help: str, *, default: Any = None, **about: Unpack[About]) -> Any:
     """Return the field of an option (:class:`Option`).
 
     A `default` of None leaves the choice to the tool. One that is a dict is a new empty one for each record. The
     `functions` are added to those that belong to the commands (`FUNCTIONS`).
     """
-    known: dict[str, Any] = {
-        "kind": kind,
-        "help": help,
-        "kinds": kinds or {},
-        "helps": helps or {},
-        "example": example,
-        "unit": unit,
-        "group": group,
-        "commands": frozenset(commands),
-        "functions": frozenset(functions) | {FUNCTIONS[command] for command in commands if command in FUNCTIONS},
-        "required": frozenset(required),
-        "flag": flag,
-        "metavar": metavar,
-    }
+    known: dict[str, Any] = {"kind": kind, "help": help, **_NOTHING, **about}
+    of_commands = {FUNCTIONS[command] for command in known["commands"] if command in FUNCTIONS}
+    known["functions"] = {*known["functions"], *of_commands}
+    for name in ("commands", "functions", "required"):
+        known[name] = frozenset(known[name])
     chosen: dict[str, Any] = {"default_factory": dict} if isinstance(default, dict) else {"default": default}
     return field(**chosen, metadata={_METADATA: known})
 

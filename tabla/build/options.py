@@ -27,8 +27,6 @@ _OF_OVERLAYS = (
     *("template", "model_guard", "bus"),
 )
 """What an overlay has fixed, so that no option may change it."""
-TOOLS = {"speed": WholeNumber(low=0), "seeds": WholeNumber(low=1), "baud": WholeNumber(low=1)}
-"""The whole numbers that synthesis and boards take: a speed grade, tries, and bits a second."""
 _MEMORIES = ("model_words", "data_words", "interim_words")
 _ARRAY, _PROGRAM, _HOST = "the array", "the program", "the host"
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Mapping
+from argparse import ArgumentParser, Namespace
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,29 +10,18 @@ from typing import TYPE_CHECKING, Any
 from tabla.base.folder import check_replaceable
 from tabla.base.source import TablaError
 from tabla.build.files.output_folder import write_bitstream, write_overlay_bitstream
-from tabla.build.options import TOOLS, Options
-from tabla.commands.arguments import add_build, add_file, add_json, add_quiet, build_options, reader
+from tabla.build.options import Options
+from tabla.build.part_options import BoardOptions
+from tabla.commands.arguments import add_build, add_file, add_json, add_options, add_quiet, build_options, record_of
 from tabla.commands.console import Console
 from tabla.commands.output import write_json
 from tabla.driver import build
 from tabla.program.overlay_file import NAME, read_overlay
-from tabla.program.protocol import BAUD
 from tabla.templates.targets import board as find_board
 from tabla.templates.targets import target as find_target
 
 if TYPE_CHECKING:
     from tabla.build.synth.board import Bitstream
-
-
-def megahertz(text: str) -> float:
-    """Read a clock rate in MHz: a number above 0 and below 10,000."""
-    try:
-        rate = float(text)
-    except ValueError:
-        raise ArgumentTypeError(f"'{text}' is not a number of MHz") from None
-    if not 0 < rate < 10_000:
-        raise ArgumentTypeError(f"{text} MHz is no possible clock rate")
-    return rate
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -44,22 +32,7 @@ def configure(parser: ArgumentParser) -> None:
     target.add_argument(
         "-o", "--output", metavar="FOLDER", default="bitstream", help="the output folder (default bitstream)"
     )
-    target.add_argument(
-        "--clock",
-        type=megahertz,
-        metavar="MHZ",
-        help="clock rate of the design (default: the fastest that place and route proves)",
-    )
-    target.add_argument(
-        "--baud",
-        type=reader(TOOLS["baud"]),
-        default=BAUD,
-        metavar="N",
-        help=f"rate of the serial line (default {BAUD})",
-    )
-    target.add_argument(
-        "--seeds", type=reader(TOOLS["seeds"]), default=1, metavar="N", help="tries for each clock rate (default 1)"
-    )
+    add_options(parser, BoardOptions)
     add_build(parser)
     add_json(parser)
     add_quiet(parser)
@@ -69,12 +42,7 @@ def run(arguments: Namespace, console: Console) -> int:
     """Build the bitstream, write the output folder and print the figures."""
     folder = Path(arguments.output)
     check_replaceable(folder)
-    options: dict[str, Any] = {
-        "baud": arguments.baud,
-        "megahertz": arguments.clock,
-        "seeds": arguments.seeds,
-        "progress": console.progress,
-    }
+    options = record_of(arguments, BoardOptions)
     if Path(arguments.file).is_dir():
         bitstream, content = _of_overlay(arguments, folder, options, console)
     else:
@@ -82,7 +50,12 @@ def run(arguments: Namespace, console: Console) -> int:
         for note in made.warnings:
             console.remark(f"warning: {note}")
         console.progress(f"{arguments.file}: compiling")
-        bitstream = made.bitstream(arguments.board, templates=arguments.templates, **options)
+        bitstream = made.bitstream(
+            arguments.board,
+            templates=arguments.templates,
+            progress=console.progress,
+            **options.given_for("bitstream"),
+        )
         content = write_bitstream(made, bitstream, folder)
     if arguments.json:
         write_json(arguments.json, content, console)
@@ -93,7 +66,7 @@ def run(arguments: Namespace, console: Console) -> int:
 
 
 def _of_overlay(
-    arguments: Namespace, folder: Path, options: Mapping[str, Any], console: Console
+    arguments: Namespace, folder: Path, options: BoardOptions, console: Console
 ) -> tuple[Bitstream, dict[str, Any]]:
     """Build the bitstream of a folder of ``tabla overlay``, and return it with its figures."""
     from tabla.build.synth.board import build_bitstream
@@ -114,5 +87,5 @@ def _of_overlay(
     console.progress("overlay: Verilog")
     text = verilog(overlay, NAME, stoppable=True)
     target = find_target(board.target, arguments.templates)
-    bitstream = build_bitstream(overlay, NAME, text, board, target, **options)
+    bitstream = build_bitstream(overlay, NAME, text, board, target, options=options, progress=console.progress)
     return bitstream, write_overlay_bitstream(overlay, text, bitstream, folder)

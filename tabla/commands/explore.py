@@ -9,7 +9,7 @@ from typing import Any
 from tabla.base.folder import check_file
 from tabla.base.kinds import Names, WholeNumber
 from tabla.base.options import rule_of
-from tabla.build.options import TOOLS, ArrayOptions, Options
+from tabla.build.options import ArrayOptions, Options
 from tabla.commands.arguments import add_data, add_file, add_json, add_options, add_quiet, reader, record_of, series
 from tabla.commands.console import Console
 from tabla.commands.output import write_json
@@ -48,7 +48,9 @@ def configure(parser: ArgumentParser) -> None:
     work = parser.add_argument_group("the work")
     text = "confirm the points of the front with Yosys and nextpnr, which takes minutes for each"
     work.add_argument("--synth", action="store_true", help=text)
-    work.add_argument("--seeds", type=reader(TOOLS["seeds"]), metavar="N", help=f"tries of --synth (default {SEEDS})")
+    work.add_argument(
+        "--seeds", type=reader(WholeNumber(low=1)), metavar="N", help=f"tries of --synth (default {SEEDS})"
+    )
     work.add_argument("--workers", type=reader(WORKERS), metavar="N", help="processes (default: one for each core)")
     text = "let the workers of a Dask cluster compute, such as tcp://host:8786"
     work.add_argument("--scheduler", metavar="ADDRESS", help=text)

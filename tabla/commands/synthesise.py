@@ -10,14 +10,16 @@ from typing import Any
 
 from tabla.base.folder import MANIFEST_SCHEMA, OVERLAY_SCHEMA
 from tabla.base.source import TablaError
-from tabla.build.options import TOOLS, Options
+from tabla.build.options import Options
+from tabla.build.part_options import SEEDS, PartOptions
 from tabla.build.synth import SynthesisReport, source_lines, synthesise
 from tabla.commands.arguments import (
     add_build,
     add_json,
+    add_options,
     add_quiet,
     build_options,
-    reader,
+    record_of,
     remark_unused_inputs,
 )
 from tabla.commands.console import Console
@@ -25,22 +27,13 @@ from tabla.commands.output import write_json
 from tabla.driver import build
 from tabla.templates.targets import target as find_target
 
-SEEDS = 4
-"""How often ``--pnr`` places and routes unless ``--seeds`` says otherwise."""
-
 
 def configure(parser: ArgumentParser) -> None:
     """Add the options of the command."""
     parser.add_argument("file", metavar="FILE|DIR", help="the program, or a folder of tabla gen or tabla overlay")
     part = parser.add_argument_group("the FPGA")
     part.add_argument("--target", required=True, metavar="NAME", help="the family of the FPGA (see tabla targets)")
-    part.add_argument("--device", metavar="NAME", help="the part, such as 85k (default: the family's largest)")
-    part.add_argument(
-        "--speed", type=reader(TOOLS["speed"]), metavar="N", help="speed grade (default: the part's first)"
-    )
-    part.add_argument("--pnr", action="store_true", help="place and route, for clock and critical path")
-    text = f"tries of --pnr; the best one is kept (default {SEEDS})"
-    part.add_argument("--seeds", type=reader(TOOLS["seeds"]), metavar="N", help=text)
+    add_options(parser, PartOptions)
     add_build(parser)
     add_json(parser)
     add_quiet(parser)
@@ -48,14 +41,8 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, console: Console) -> int:
     """Synthesise a program or a folder of ``tabla gen`` and print the report."""
-    asked: dict[str, Any] = {
-        "device": arguments.device,
-        "speed": arguments.speed,
-        "place_and_route": arguments.pnr,
-        "seeds": SEEDS if arguments.seeds is None else arguments.seeds,
-        "progress": console.progress,
-        "templates": arguments.templates,
-    }
+    asked = replace(record_of(arguments, PartOptions), templates=arguments.templates)
+    asked = replace(asked, seeds=asked.seeds or SEEDS)
     find_target(arguments.target, arguments.templates)  # an unknown family is reported before any work
     if arguments.seeds is not None and not arguments.pnr:
         console.remark("note: --seeds has no effect without --pnr")
@@ -68,14 +55,14 @@ def run(arguments: Namespace, console: Console) -> int:
                 f"tabla gen wrote '{folder}', so options of the array and of the program have no effect",
                 hint="give them to tabla gen, or give the program instead of the folder",
             )
-        report = _folder_report(folder, arguments.target, asked)
+        report = _folder_report(folder, arguments.target, asked, console)
     else:
         made = build(arguments.file, build_options(arguments))
         remark_unused_inputs(arguments, console)
         for note in made.warnings:
             console.remark(f"warning: {note}")
         console.progress(f"{arguments.file}: compiling")
-        report = made.synthesise(arguments.target, **asked)
+        report = made.synthesise(arguments.target, progress=console.progress, **asked.given_for("synthesise"))
     if arguments.json:
         write_json(arguments.json, report.data(), console)
     if arguments.json != "-":
@@ -83,7 +70,7 @@ def run(arguments: Namespace, console: Console) -> int:
     return 0
 
 
-def _folder_report(folder: Path, target: str, asked: dict[str, Any]) -> SynthesisReport:
+def _folder_report(folder: Path, target: str, asked: PartOptions, console: Console) -> SynthesisReport:
     """Synthesise the Verilog in a folder of ``tabla gen`` or ``tabla overlay``.
 
     Its manifest has the module's name and, of a program, the cycles.
@@ -105,7 +92,8 @@ def _folder_report(folder: Path, target: str, asked: dict[str, Any]) -> Synthesi
     except (KeyError, TypeError, ValueError):
         raise TablaError(f"the manifest in '{folder}' is damaged", hint="write it again with tabla gen") from None
     lines = source_lines(verilog, path.name, top)
-    return synthesise(verilog, top, target, narrow=not alone, cycles=cycles, lines=lines, **asked)
+    progress = console.progress
+    return synthesise(verilog, top, target, asked, narrow=not alone, cycles=cycles, lines=lines, progress=progress)
 
 
 def _manifest(folder: Path) -> dict[str, Any]:

@@ -172,3 +172,21 @@ class ExploreOptions(TypedDict, total=False):
     metric: str | None
     weights: str | Path | Mapping[str, ArrayLike] | None
     seed: int | None
+
+
+class SynthesiseOptions(TypedDict, total=False):
+    """The options of the function `synthesise`."""
+
+    device: str | None
+    speed: int | None
+    place_and_route: bool
+    seeds: int | None
+    templates: str | Path | None
+
+
+class BitstreamOptions(TypedDict, total=False):
+    """The options of the function `bitstream`."""
+
+    megahertz: float | None
+    baud: int
+    seeds: int

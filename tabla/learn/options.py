@@ -13,6 +13,7 @@ from tabla.base.kinds import ArraysOrFile, Choice, Object, Text, WholeNumber
 from tabla.base.options import Record, option
 from tabla.base.source import TablaError
 from tabla.build.options import ArrayOptions
+from tabla.build.part_options import BoardOptions, PartOptions
 from tabla.host.engines.session import ENGINES, EVALUATION, checked_engine
 from tabla.languages.options import ProgramOptions
 from tabla.learn.data.options import DataOptions, runs_of
@@ -198,5 +199,8 @@ class LearnOptions(Record):
         return EPOCHS if self.epochs is None else self.epochs
 
 
-RECORDS: tuple[type[Record], ...] = (ArrayOptions, ProgramOptions, DataOptions, LearnOptions)
+RECORDS: tuple[type[Record], ...] = (
+    *(ArrayOptions, ProgramOptions, DataOptions, LearnOptions),
+    *(PartOptions, BoardOptions),
+)
 """All records of options."""

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tabla.base.arrays import Arrays, Reals, refuse_strangers
 from tabla.base.parameters import checked_truth
-from tabla.base.source import Label, TablaError
+from tabla.base.source import TablaError
 from tabla.build.arrays import (
     Samples,
     initial_models,
@@ -30,9 +30,8 @@ from tabla.build.arrays import (
 from tabla.build.rate import built_rate, with_mantissa, without_rate
 from tabla.build.stages import Stages
 from tabla.graph.compiled.plans import Evaluators
-from tabla.graph.evaluate import Counts, Run
 from tabla.graph.words import to_real
-from tabla.host.engines.session import check_installed, checked_engine, session
+from tabla.host.engines.session import check_installed, checked_engine
 from tabla.learn.data.dataset import Data, Tensors, tensors_of
 from tabla.learn.data.preparation import given_models, separated
 from tabla.learn.data.source import reals
@@ -40,6 +39,7 @@ from tabla.learn.events import Events, events
 from tabla.learn.fleet.devices import DEVICES
 from tabla.learn.fleet.plan import fixed_plan
 from tabla.learn.fleet.share import share_of
+from tabla.learn.one_pass import pass_over, refuse_lost_integers
 from tabla.learn.options import LearnOptions
 from tabla.learn.record import as_predicted, comparison
 from tabla.sim.machine import Counters
@@ -163,7 +163,7 @@ def evaluation(build: Stages, inputs: Data, run: LearnOptions, *, float64: bool 
         fixed = fixed_plan(evaluators, share.lowered, build.format, None if number == 1 else number)
         fixed.load(words_of(build, models))
         words = fixed.run(steps_of(build, sample_words(build, data)), keep, count)
-        _integers_in_range(build, words.counts)
+        refuse_lost_integers(build, words.counts)
         found = events(graph, words.counts)
         after = model_reals(build, words.models)
         formats = {tensor: build.format_of(shown) for shown, tensor in graph.results}
@@ -222,29 +222,21 @@ def simulate(build: Stages, inputs: Data, run: LearnOptions) -> Simulation:
     engine = checked_engine("model" if run.engine is None else run.engine)
     check_installed(engine)
     data, models = inputs_of(build, inputs, run)
-    model_words, steps = words_of(build, models), steps_of(build, sample_words(build, data))
-    count = data.count // build.lowered.samples
-    # The evaluation comes first, because it reports bad data: a machine would stop at a position outside its tensor.
-    expected = expected_run(build, model_words, steps, count)
-    with session(build.schedule, build.image, engine, build.module, build.overlay) as machine:
-        machine.load(model_words)
-        results = machine.run(steps, count)
-        after = {**model_words, **machine.models()}
-        hold_agreement(build, expected, after, results)
-        real = model_reals(build, after)
-        unstepped = without_steps(build, results)
-        shown = {name: to_real(unstepped[name], build.format_of(name)) for name, _ in build.sample.results}
-        return Simulation(
-            engine=engine,
-            samples=data.count,
-            arrays=_returned(build, real, shown, stacked=data.stacked),
-            cycles_predicted=build.schedule.per_sample(build.schedule.cycles),
-            cycles_simulated=build.schedule.per_sample(machine.cycles),
-            latency_predicted=build.schedule.latency,
-            latency_simulated=machine.latency,
-            counters=machine.counters,
-            updates_predicted=machine.updates_predicted,
-        )
+    steps = steps_of(build, sample_words(build, data))
+    ran = pass_over(build, engine, words_of(build, models), steps, data.count // build.lowered.samples)
+    unstepped = without_steps(build, ran.results)
+    shown = {name: to_real(unstepped[name], build.format_of(name)) for name, _ in build.sample.results}
+    return Simulation(
+        engine=engine,
+        samples=data.count,
+        arrays=_returned(build, model_reals(build, ran.models), shown, stacked=data.stacked),
+        cycles_predicted=build.schedule.per_sample(build.schedule.cycles),
+        cycles_simulated=build.schedule.per_sample(ran.cycles),
+        latency_predicted=build.schedule.latency,
+        latency_simulated=ran.latency,
+        counters=ran.counters,
+        updates_predicted=ran.updates_predicted,
+    )
 
 
 def call(build: Stages, arrays: Sequence[ArrayLike], named: Mapping[str, ArrayLike]) -> Any:
@@ -267,39 +259,3 @@ def call(build: Stages, arrays: Sequence[ArrayLike], named: Mapping[str, ArrayLi
         return dict(found)
     results = tuple(found.values())
     return results[0] if len(results) == 1 else results
-
-
-def _integers_in_range(build: Stages, counts: Counts) -> None:
-    """Raise `TablaError` at the statement in which an integer left the range of the number format.
-
-    A real number that leaves the range saturates and is counted. A saturated integer would be wrong, so it is refused.
-    """
-    for statement, overflows in zip(build.lowered.statements, counts.overflows_by_statement, strict=True):
-        tensor = build.lowered.tensors[statement.target]
-        name = (tensor.origin or tensor.name).partition(".")[0]
-        if overflows and name in build.integers:
-            width = build.format.width
-            labels = (Label(statement.span, "computed here"),) if statement.span else ()
-            raise TablaError(
-                f"the integers of '{name}' leave the range of {width} bits, {build.format.lowest:,} to"
-                f" {build.format.highest:,} (overflows: {overflows:,})",
-                *labels,
-                hint="use a wider --format, or inputs that keep them smaller",
-            )
-
-
-def expected_run(build: Stages, models: Mapping[str, Words], samples: Mapping[str, Words], count: int) -> Run:
-    """Return the fixed-point evaluation of a run. Raises `TablaError` for data that the program cannot take."""
-    plan = Evaluators.of(build.lowered, build.format, count).fixed(build.lowered, build.format)
-    plan.load(models)
-    expected = plan.run(samples, [tensor for _, tensor in build.lowered.results], count)
-    _integers_in_range(build, expected.counts)
-    return expected
-
-
-def hold_agreement(build: Stages, expected: Run, after: Mapping[str, Words], results: Mapping[str, Words]) -> None:
-    """Compare every word of the machine with the fixed-point evaluation; a difference is an AssertionError."""
-    for name, array in expected.models.items():
-        assert np.array_equal(after[name], array), f"model {name} differs from the fixed-point evaluation"
-    for shown, tensor in build.lowered.results:
-        assert np.array_equal(results[shown], expected.kept[tensor]), f"result {shown} differs from the evaluation"

@@ -19,13 +19,14 @@ from tabla.graph.format import Format
 from tabla.graph.graph import Graph, Tensor
 from tabla.graph.rate import RATE
 from tabla.graph.words import to_real
-from tabla.host.engines.session import check_installed, checked_engine, session
+from tabla.host.engines.session import check_installed, checked_engine
 from tabla.learn.data.classes import confusion_lines
 from tabla.learn.data.dataset import Data, tensors_of
 from tabla.learn.data.preparation import Preparation, class_name, given_models, separated
 from tabla.learn.events import Events, events
 from tabla.learn.measure import Measure, Score, without_updates
 from tabla.learn.metrics import Metric
+from tabla.learn.one_pass import pass_over
 from tabla.learn.options import LearnOptions
 from tabla.learn.prediction import Prediction
 from tabla.learn.record import CONFUSION, SHOWN_CLASSES, as_predicted, comparison, saturated_line, score_numbers
@@ -222,34 +223,28 @@ def test(build: Stages, data: Data, scoring: LearnOptions) -> Tested:
         words=words,
         evaluators=evaluators,
     )
-    plan = evaluators.fixed(part.lowered, build.format)
-    plan.load(model_words)
-    expected = plan.run(words, [prediction.tensor], found.count)
-    predicted = expected.kept[prediction.tensor]
     simulated = found.count if engine else min(found.count, CHECKED)
-    with session(part.schedule, part.image, engine or ENGINE, part.module, part.overlay) as machine:
-        machine.load(model_words)
-        results = machine.run({name: array[:simulated] for name, array in words.items()}, simulated)
-        assert np.array_equal(results[prediction.name], predicted[:simulated]), "the engine differs from the evaluation"
-        return Tested(
-            name=build.name,
-            engine=engine or ENGINE,
-            format=str(build.format),
-            pes=build.template.pes,
-            samples=found.count,
-            simulated=simulated,
-            prediction=prediction,
-            loss=measure.loss,
-            metric=measure.metric.with_names(ready.preparation.classes.get(prediction.label)),
-            accelerator=measure.score(to_real(predicted, build.format), words=True),
-            float64=measure.of_reals(models),
-            cycles_predicted=part.schedule.per_sample(part.schedule.cycles),
-            cycles_simulated=part.schedule.per_sample(machine.cycles),
-            latency_predicted=part.schedule.latency,
-            latency_simulated=machine.latency,
-            events=events(part.lowered, expected.counts),
-            saturated=held(part, found.arrays)[1],
-        )
+    ran = pass_over(part, engine or ENGINE, model_words, words, found.count, np.arange(simulated))
+    predicted = ran.expected.kept[prediction.tensor]
+    return Tested(
+        name=build.name,
+        engine=engine or ENGINE,
+        format=str(build.format),
+        pes=build.template.pes,
+        samples=found.count,
+        simulated=simulated,
+        prediction=prediction,
+        loss=measure.loss,
+        metric=measure.metric.with_names(ready.preparation.classes.get(prediction.label)),
+        accelerator=measure.score(to_real(predicted, build.format), words=True),
+        float64=measure.of_reals(models),
+        cycles_predicted=part.schedule.per_sample(part.schedule.cycles),
+        cycles_simulated=part.schedule.per_sample(ran.cycles),
+        latency_predicted=part.schedule.latency,
+        latency_simulated=ran.latency,
+        events=events(part.lowered, ran.expected.counts),
+        saturated=held(part, found.arrays)[1],
+    )
 
 
 def _own_classes(build: Stages) -> Preparation:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -40,11 +40,11 @@ from tabla.learn.fleet.costs import step_cost
 from tabla.learn.fleet.devices import Devices, devices_of, fleet_session
 from tabla.learn.fleet.plan import FleetSession, fixed_plan, numpy_plan
 from tabla.learn.fleet.share import share_of
+from tabla.learn.loop import LearningSteps, Outcome, Report, learn
+from tabla.learn.one_pass import pass_over
 from tabla.learn.options import LearnOptions
 from tabla.learn.prediction import Prediction, default_prediction, named_prediction
 from tabla.learn.record import Checked, Training
-from tabla.learn.runs import expected_run, hold_agreement
-from tabla.learn.session import Outcome, Report, learn
 
 Words = NDArray[np.int64]
 
@@ -245,21 +245,16 @@ def _learned(task: _Task, report: Report) -> tuple[Outcome, int]:
             learner = Evaluated(plan=plan, judge=judge, open_accelerator=machine, count=task.start.steps)
         else:
             learner = machine()
-        outcome = learn(
-            graph,
-            learner,
-            plan,
-            task.parts,
+        lesson = LearningSteps(
             models=task.start.models,
             words=task.words,
             steps=task.steps(task.parts.training.words),
             reals=task.steps(task.start.ready.parts.training.arrays),
             count=task.start.steps,
             epochs=task.learning.passes,
-            report=report,
-            evaluators=task.evaluators,
             patience=task.learning.patience,
         )
+        outcome = learn(graph, learner, plan, task.parts, lesson, evaluators=task.evaluators, report=report)
         return outcome, learner.checked * graph.samples if isinstance(learner, Evaluated) else 0
 
 
@@ -270,22 +265,16 @@ def _inference(task: _Task) -> tuple[Outcome, int]:
     measure, words = task.parts.training, task.words
     samples = task.start.ready.parts.training.count
     checked = min(2 * CHECKED, samples) if task.evaluates else samples
-    with task.machine() as machine:
-        # The evaluation comes first, because it reports bad data.
-        expected = expected_run(task.build, words, measure.words, len(measure.labels))
-        machine.load(words)
-        ends = np.r_[: checked - checked // 2, len(measure.labels) - checked // 2 : len(measure.labels)]
-        found = machine.run({name: array[ends] for name, array in measure.words.items()})
-        part = replace(expected, kept={name: array[ends] for name, array in expected.kept.items()})
-        hold_agreement(task.build, part, words, found)
-        outcome = Outcome(
-            machine=(measure.of_words(words),),
-            reference=(measure.of_reals(task.start.models),),
-            words=words,
-            counts=expected.counts,
-            cycles=(machine.cycles,),
-            latency=machine.latency,
-        )
+    ends = np.r_[: checked - checked // 2, samples - checked // 2 : samples]
+    ran = pass_over(task.build, task.hardware, words, measure.words, samples, ends)
+    outcome = Outcome(
+        machine=(measure.of_words(words),),
+        reference=(measure.of_reals(task.start.models),),
+        words=words,
+        counts=ran.expected.counts,
+        cycles=(ran.cycles,),
+        latency=ran.latency,
+    )
     return outcome, checked
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from tabla.base.source import TablaError
 from tabla.build.options import Options
+from tabla.build.part_options import PartOptions
 from tabla.build.synth import synthesise
 from tabla.commands.cli import main
 from tabla.graph.format import Format
@@ -137,7 +138,7 @@ def test_synthesis_knows_own_parts(own: str) -> None:
         ("yours", "small", 2, "no target 'yours'"),
     ):
         with pytest.raises(TablaError, match=said):
-            synthesise("", "top", name, device, grade, templates=own)
+            synthesise("", "top", name, PartOptions(device=device, speed=grade, templates=own))
 
 
 @pytest.mark.parametrize("included", ["machine.td", "targets.td"])

@@ -20,8 +20,9 @@ from tabla.host.engines.cxxrtl_run import available
 from tabla.host.engines.port_machine import PortMachine
 from tabla.host.engines.session import Session, overlay_machine
 from tabla.learn.data.dataset import Data
+from tabla.learn.one_pass import expected_run, hold_agreement
 from tabla.learn.options import LearnOptions
-from tabla.learn.runs import expected_run, hold_agreement, inputs_of
+from tabla.learn.runs import inputs_of
 from tabla.program.encode import least_image
 from tabla.program.host import Host
 from tabla.program.layout import operation_layout

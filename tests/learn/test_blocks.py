@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tabla.learn.session import _blocks
+from tabla.learn.loop import _blocks
 
 
 @given(samples=st.integers(1, 3000), slow=st.booleans())

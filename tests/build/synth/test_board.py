@@ -12,6 +12,7 @@ import pytest
 
 import tabla
 from tabla.base.source import TablaError
+from tabla.build.part_options import BoardOptions
 from tabla.build.synth import board as board_flow
 from tabla.build.synth import yosys
 from tabla.build.synth.board import Bitstream, build_bitstream
@@ -155,7 +156,9 @@ class Runs:
 
 def made(build: Build, name: str = ULX3S, **options: Any) -> Bitstream:
     found = board(name)
-    return build_bitstream(build.image, build.module, "// accelerator\n", found, target(found.target), **options)
+    return build_bitstream(
+        build.image, build.module, "// accelerator\n", found, target(found.target), options=BoardOptions(**options)
+    )
 
 
 def test_the_first_clock_that_is_proved_is_taken(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:

