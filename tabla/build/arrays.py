@@ -19,9 +19,8 @@ from tabla.base.origin import Origin
 from tabla.base.source import TablaError
 from tabla.build.stages import Stages
 from tabla.graph.graph import Graph
-from tabla.graph.words import integer_words, saturated, to_real, to_words
+from tabla.graph.words import Words, sample_place
 
-Words = NDArray[np.int64]
 MOST_DRAWN = 1 << 26
 
 
@@ -194,36 +193,24 @@ def sample_words(build: Stages, samples: Samples) -> dict[str, Words]:
 def held(build: Stages, arrays: Arrays) -> tuple[Arrays, int]:
     """Return inputs and labels as the build takes them: with the option ``saturate``, inside the range of its format.
 
-    The second value counts the numbers that were outside. Integers never saturate, because they would be wrong.
+    The second value counts the numbers that were outside.
     """
     if not build.options.saturate:
         return arrays, 0
-    found = {name: saturated(array, build.format) for name, array in arrays.items() if name not in build.integers}
-    inside = {name: array for name, (array, _) in found.items()}
-    return {**arrays, **inside}, sum(outside for _, outside in found.values())
+    found = {name: build.word_type(name).inside(array) for name, array in arrays.items()}
+    return {name: array for name, (array, _) in found.items()}, sum(outside for _, outside in found.values())
 
 
-def words_of(build: Stages, arrays: Arrays, place_of: Callable[[int], str] | None = None) -> dict[str, Words]:
+def words_of(build: Stages, arrays: Arrays, place_of: Callable[[int], str] = sample_place) -> dict[str, Words]:
     """Return the words of arrays by name. `place_of` is that of :func:`tabla.graph.words.to_words`."""
-    places: dict[str, Any] = {} if place_of is None else {"place_of": place_of}
-    for name in sorted(arrays.keys() & build.integers):
-        if not np.array_equal(arrays[name], np.trunc(arrays[name])):
-            raise TablaError(f"'{name}' is a tensor of integers, but its array has fractions", hint="round the data")
-    roles = {name: tensor.role for name, tensor in build.lowered.tensors.items()}
-    return {
-        name: integer_words(array, build.format, name)
-        if name in build.integers
-        else to_words(
-            array, build.format, name, role=roles.get(name, ""), guard=build.lowered.tensors[name].guard, **places
-        )
-        for name, array in arrays.items()
-    }
+    for name in sorted(arrays):  # fractions are told before numbers that are too large
+        build.word_type(name).refuse_fractions(arrays[name])
+    return {name: build.word_type(name).to_words(array, place_of) for name, array in arrays.items()}
 
 
 def model_reals(build: Stages, words: Mapping[str, Words]) -> dict[str, Reals]:
-    """Return the values of models; those of wide models are stored integers."""
-    tensors = build.lowered.tensors
-    return {name: to_real(array, build.format, guard=tensors[name].guard) for name, array in words.items()}
+    """Return the values of models from their words; those of wide models are stored integers."""
+    return {name: build.word_type(name).to_reals(array) for name, array in words.items()}
 
 
 def _text(subscripts: tuple[int, ...]) -> str:

@@ -20,6 +20,7 @@ from tabla.graph.legal import Legal
 from tabla.graph.passes.minibatch import minibatched
 from tabla.graph.passes.model_guard import with_model_guard
 from tabla.graph.passes.pipeline import shaped
+from tabla.graph.words import WordType
 from tabla.languages import Program, Reading, read
 from tabla.program.image import Image
 from tabla.program.overlay import Overlay
@@ -91,11 +92,13 @@ class Stages:
             format_choice=format_choice,
         )
 
-    def format_of(self, name: str) -> Format:
-        """Return the format of an input or a result: that of the build, or that of integers."""
-        if name in self.integers:
-            return Format(integer=self.format.width, fraction=0)
-        return self.format
+    def word_type(self, tensor: str) -> WordType:
+        """Return what the words of an input, a label or a model stand for."""
+        return WordType.of(self.lowered.tensors[tensor], self.format, integer=tensor in self.integers)
+
+    def result_type(self, shown: str) -> WordType:
+        """Return what the words of a result stand for, by the name that is shown. A result never has guard bits."""
+        return WordType(name=shown, format=self.format, role="result", integer=shown in self.integers)
 
     @cached_property
     def integers(self) -> frozenset[str]:

@@ -25,7 +25,7 @@ from tabla.graph.compiled.plans import Evaluators, seconds
 from tabla.graph.format import Format, width_of
 from tabla.graph.graph import Graph
 from tabla.graph.passes.model_guard import largest_allowed
-from tabla.graph.words import to_real
+from tabla.graph.words import WordType
 from tabla.learn.data.dataset import Data
 from tabla.learn.data.options import DataOptions
 from tabla.learn.data.source import DataSource
@@ -440,8 +440,9 @@ class _Results:
         steps = self.data.count // graph.samples
         keep = [tensor for _, tensor in graph.results]
         ran = plan.run(steps_of(build, words_of(build, inside)), keep, steps)
-        found = {shown: to_real(ran.kept[tensor], number) for shown, tensor in graph.results}
-        found |= {n: to_real(ran.models[n], number, guard=graph.tensors[n].guard) for n in graph.updates}
+        types = {name: WordType.of(tensor, number) for name, tensor in graph.tensors.items()}
+        found = {shown: types[tensor].to_reals(ran.kept[tensor]) for shown, tensor in graph.results}
+        found |= {name: types[name].to_reals(ran.models[name]) for name in graph.updates}
         return Tried(
             format=number,
             guard=guard,

@@ -12,7 +12,7 @@ from tabla.base.arrays import Arrays, Reals
 from tabla.graph.compiled.plans import NUMPY, Evaluators, RealsPlan, WordsPlan
 from tabla.graph.format import Format
 from tabla.graph.graph import Graph
-from tabla.graph.words import saturated, to_real
+from tabla.graph.words import WordType, saturated
 from tabla.learn.data.classes import MOST_CLASSES, Confusion
 from tabla.learn.events import Events, events
 from tabla.learn.metrics import HINGE, MSE, Metric, choose
@@ -104,7 +104,8 @@ class Measure:
         self._fixed.load(models)
         tensor = self.prediction.tensor
         run = self._fixed.run(self.words, [tensor])
-        score = self.score(to_real(run.kept[tensor], self.format), words=True)
+        values = WordType.of(self._graph.tensors[tensor], self.format).to_reals(run.kept[tensor])
+        score = self.score(values, words=True)
         return replace(score, events=events(self._graph, run.counts))
 
     def of_reals(self, models: Arrays) -> Score:

@@ -30,7 +30,6 @@ from tabla.build.arrays import (
 from tabla.build.rate import built_rate, with_mantissa, without_rate
 from tabla.build.stages import Stages
 from tabla.graph.compiled.plans import Evaluators
-from tabla.graph.words import to_real
 from tabla.host.engines.session import check_installed, checked_engine
 from tabla.learn.data.dataset import Data, Tensors, tensors_of
 from tabla.learn.data.preparation import given_models, separated
@@ -166,8 +165,8 @@ def evaluation(build: Stages, inputs: Data, run: LearnOptions, *, float64: bool 
         refuse_lost_integers(build, words.counts)
         found = events(graph, words.counts)
         after = model_reals(build, words.models)
-        formats = {tensor: build.format_of(shown) for shown, tensor in graph.results}
-        kept = {name: to_real(array, formats[name]) for name, array in words.kept.items()}
+        types = {tensor: build.result_type(shown) for shown, tensor in graph.results}
+        kept = {name: types[name].to_reals(array) for name, array in words.kept.items()}
     results = without_steps(build, {shown: kept[tensor] for shown, tensor in graph.results})
     return Evaluation(arrays=_returned(build, after, results, stacked=data.stacked), events=found)
 
@@ -225,7 +224,7 @@ def simulate(build: Stages, inputs: Data, run: LearnOptions) -> Simulation:
     steps = steps_of(build, sample_words(build, data))
     ran = pass_over(build, engine, words_of(build, models), steps, data.count // build.lowered.samples)
     unstepped = without_steps(build, ran.results)
-    shown = {name: to_real(unstepped[name], build.format_of(name)) for name, _ in build.sample.results}
+    shown = {name: build.result_type(name).to_reals(unstepped[name]) for name, _ in build.sample.results}
     return Simulation(
         engine=engine,
         samples=data.count,

@@ -18,7 +18,6 @@ from tabla.graph.compiled.plans import Evaluators
 from tabla.graph.format import Format
 from tabla.graph.graph import Graph, Tensor
 from tabla.graph.rate import RATE
-from tabla.graph.words import to_real
 from tabla.host.engines.session import check_installed, checked_engine
 from tabla.learn.data.classes import confusion_lines
 from tabla.learn.data.dataset import Data, tensors_of
@@ -236,7 +235,7 @@ def test(build: Stages, data: Data, scoring: LearnOptions) -> Tested:
         prediction=prediction,
         loss=measure.loss,
         metric=measure.metric.with_names(ready.preparation.classes.get(prediction.label)),
-        accelerator=measure.score(to_real(predicted, build.format), words=True),
+        accelerator=measure.score(part.result_type(prediction.name).to_reals(predicted), words=True),
         float64=measure.of_reals(models),
         cycles_predicted=part.schedule.per_sample(part.schedule.cycles),
         cycles_simulated=part.schedule.per_sample(ran.cycles),

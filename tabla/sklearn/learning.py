@@ -16,7 +16,6 @@ from tabla.build.stages import Stages
 from tabla.graph.compiled.plans import Evaluators
 from tabla.graph.graph import Graph
 from tabla.graph.words import saturated as inside_range
-from tabla.graph.words import to_real, to_words
 from tabla.host.engines.session import EVALUATION, session
 from tabla.learn.auto_format import (
     Learner,
@@ -167,7 +166,7 @@ def _lessons(
             plan.load(words)
             inside, outside = held(build, _unlabelled(decided, judging.inputs))
             run = plan.run(words_of(build, inside), [decision])
-            found = to_real(run.kept[decision], build.format)
+            found = build.result_type(DECISION).to_reals(run.kept[decision])
             return float(losses(found, judging.labels).mean()), outside + run.counts.overflows
 
         yield Lesson(
@@ -214,9 +213,9 @@ def learned(before: Learned, samples: Samples, *, epochs: int, engine: str = EVA
     kept: list[Reals] = []
 
     def to_steps(arrays: Mapping[str, Reals]) -> dict[str, Words]:
-        held = {name: to_words(saturated(before.recipe, array, name, known), number) for name, array in arrays.items()}
+        inside = {name: saturated(before.recipe, array, name, known) for name, array in arrays.items()}
         whole = len(samples.inputs) // graph.samples * graph.samples
-        return steps_of(build, {name: array[:whole] for name, array in held.items()})
+        return steps_of(build, {name: words[:whole] for name, words in words_of(build, inside).items()})
 
     measured = to_steps({INPUT: samples.inputs, LABEL: samples.labels})
 
@@ -224,7 +223,7 @@ def learned(before: Learned, samples: Samples, *, epochs: int, engine: str = EVA
         return measured | to_steps(samples.paid(epoch))
 
     def keep(words: Words) -> None:
-        kept.append(to_real(without_steps(build, {DECISION: words})[DECISION], number))
+        kept.append(build.result_type(DECISION).to_reals(without_steps(build, {DECISION: words})[DECISION]))
 
     words = dict(before.words)
     if engine == EVALUATION:
@@ -252,7 +251,7 @@ def decisions(models: Learned, inputs: Reals) -> Reals:
     plan = Evaluators.of(graph, number, _FITS * len(inputs)).fixed(graph, number)
     plan.load(models.words)
     samples = words_of(build, _unlabelled(graph, saturated(models.recipe, inputs, INPUT, models.reach or 0.0)))
-    return to_real(plan.run(samples, [name]).kept[name], number)
+    return build.result_type(DECISION).to_reals(plan.run(samples, [name]).kept[name])
 
 
 def saturated(recipe: Recipe, values: Reals, name: str, known: float) -> Reals:

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from tabla.base.source import TablaError
 from tabla.graph.format import Format
-from tabla.graph.words import integer_words, to_real, to_words
+from tabla.graph.graph import Tensor
+from tabla.graph.words import WordType, integer_words, to_real, to_words
 
 Q6_10 = Format.parse("q6.10")
 
@@ -96,3 +97,51 @@ def test_integers_are_words_and_their_cure_keeps_the_fraction(text: str, value: 
     with pytest.raises(TablaError) as fault:
         integer_words([0, value, value // 2], fmt, "a")
     assert f"'a' holds {value}, outside the integers of {text}" in str(fault.value) and hint in str(fault.value)
+
+
+REAL, WIDE = WordType(name="x", format=Q6_10, role="input"), WordType(name="w", format=Q6_10, role="model", guard=4)
+WHOLE = WordType(name="k", format=Q6_10, role="input", integer=True)
+
+
+@pytest.mark.parametrize(
+    ("kind", "reals", "words"),
+    [
+        (REAL, [0.5, -1.0, 31.75], [512, -1024, 32512]),
+        # Half a unit of a word is 8 stored integers above the value.
+        (WIDE, [0.5, -1.0, 2**-14], [8200, -16376, 9]),
+        (WHOLE, [3, -32768, 32767], [3, -32768, 32767]),
+    ],
+)
+def test_a_type_turns_numbers_into_words_and_back(kind: WordType, reals: list[float], words: list[int]) -> None:
+    assert kind.to_words(reals).tolist() == words
+    np.testing.assert_array_equal(kind.to_reals(words), reals)
+    low, high = kind.limits
+    assert kind.to_words(kind.to_reals([low, high])).tolist() == [low, high]
+
+
+def test_the_type_of_a_tensor_is_that_of_its_role_and_its_guard_bits() -> None:
+    tensor = Tensor(name="w", shape=(2,), role="model", guard=4)
+    assert WordType.of(tensor, Q6_10) == WIDE
+    assert WordType.of(Tensor(name="k", shape=(), role="input"), Q6_10, integer=True) == WHOLE
+
+
+@pytest.mark.parametrize(
+    ("kind", "array", "message", "hint"),
+    [
+        (REAL, [1.0, 40.0], r"input 'x' holds 40 in row 11, outside the range of q6\.10", "use --format q7.10"),
+        (WIDE, [1.0, -40.0], r"model 'w' holds -40, outside the range of q6\.10", "use --format q7.10"),
+        (WHOLE, [1.0, 0.5], "'k' is a tensor of integers, but its array has fractions", "round the data"),
+        (WHOLE, [1, 40000], r"'k' holds 40000, outside the integers of q6\.10", "use --format q7.10"),
+    ],
+)
+def test_a_type_names_its_tensor_in_faults(kind: WordType, array: list[float], message: str, hint: str) -> None:
+    with pytest.raises(TablaError, match=message) as fault:
+        kind.to_words(array, lambda sample: f"row {sample + 10}")
+    assert hint in str(fault.value.hint)
+
+
+def test_reals_outside_are_brought_inside_and_integers_are_not() -> None:
+    array, outside = REAL.inside(np.array([1.0, 40.0, -99.0]))
+    assert array.tolist() == [1.0, 32767 / 1024, -32.0] and outside == 2
+    array, outside = WHOLE.inside(np.array([40000.0]))
+    assert array.tolist() == [40000.0] and outside == 0

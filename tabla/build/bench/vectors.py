@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from tabla.graph.evaluate import FixedPlan, Run, Words
 from tabla.graph.format import Format
 from tabla.graph.positions import Range, valid_positions
 from tabla.graph.rate import RATE
-from tabla.graph.words import to_words
+from tabla.graph.words import WordType
 from tabla.hw.reset import reset_cycles
 from tabla.program.host import Host, halves, result_elements
 from tabla.program.image import Image
@@ -248,17 +248,16 @@ def _candidates(build: Stages, given: GivenWords | None) -> Iterator[tuple[Mappi
     graph, number = build.graph, build.format
     chance = np.random.default_rng(SEED)
     reach = min(1.0, number.highest / number.one)
+    # Integers are drawn below, where their ranges are known. Errors name a model without its role.
+    types = {name: replace(WordType.of(tensor, number), role="") for name, tensor in graph.tensors.items()}
     samples = {
-        name: to_words(chance.uniform(-reach, reach, (SAMPLES, *shape)), number, name)
+        name: types[name].to_words(chance.uniform(-reach, reach, (SAMPLES, *shape)))
         for name, shape in shapes_of(graph, "input", "label").items()
     }
     shapes = shapes_of(graph, "model")
     own = {name: array for name, array in build.reading.models.items() if name in shapes}
     drawn = {**initial_models(shapes, SEED), **own, **built_rate(graph)}
-    models = {
-        name: to_words(array, number, name, guard=graph.tensors[name].guard)
-        for name, array in with_mantissa(graph, number, drawn).items()
-    }
+    models = {name: types[name].to_words(array) for name, array in with_mantissa(graph, number, drawn).items()}
     integers = build.integers & (samples.keys() | models.keys())
     ranges = valid_positions(build.lowered, integers, number)
     for draw in range(DRAWS if integers else 1):

@@ -13,7 +13,6 @@ import tabla
 from tabla.build.arrays import model_reals, steps_of, without_steps, words_of
 from tabla.driver import Build
 from tabla.graph.evaluate import FixedPlan
-from tabla.graph.words import to_real
 from tests.linear_program import linear_text
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -72,7 +71,7 @@ def made(name: str, home: Path, count: int = 24) -> Made:
     shown = dict(build.lowered.results)
     ran = plan.run(steps_of(build, words_of(build, samples)), list(shown.values()), count // build.lowered.samples)
     words = without_steps(build, {name: ran.kept[tensor] for name, tensor in shown.items()})
-    results = {name: to_real(array, build.format_of(name)) for name, array in words.items()}
+    results = {name: build.result_type(name).to_reals(array) for name, array in words.items()}
     return Made(
         build=build,
         folder=home / "out",
