@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 
 from tabla.base.source import TablaError, TablaTypeError, TablaValueError
 from tabla.graph.rate import RATE
-from tabla.host.runtime.codec import Codec, Reals
+from tabla.graph.words import Reals
+from tabla.host.runtime.codec import Codec
 from tabla.host.runtime.folder import BuildFolder
 from tabla.host.runtime.transport import Counters, DeviceFault, Transport, Words
 

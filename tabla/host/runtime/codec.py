@@ -9,13 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from tabla.base.npz import RESERVED
 from tabla.base.source import TablaError, TablaValueError
-from tabla.graph.format import Format
 from tabla.graph.rate import RATE
-from tabla.graph.words import integer_words, to_real, to_words
+from tabla.graph.words import Reals, WordType, real_numbers
 from tabla.host.runtime.folder import BuildFolder, Entry
 from tabla.host.runtime.transport import Words
 
-Reals = NDArray[np.float64]
 GUARD = ".guard"
 
 
@@ -41,6 +39,10 @@ class Codec:
         """The names of the inputs and labels that a sample has to have."""
         return tuple(self._folder.places("sample"))
 
+    def model_type(self, name: str) -> WordType:
+        """Return what the words of a model stand for."""
+        return self._entries["model"][name].words
+
     def load_unit(self, models: Mapping[str, ArrayLike]) -> Words:
         """Return the unit that loads these models, one array for each.
 
@@ -53,11 +55,11 @@ class Codec:
         unit = self._folder.template("load").astype(np.int64)
         places = self._folder.places("load")
         for name in self.models:
-            entry, guard = entries[name], self._folder.guard(name)
+            entry = entries[name]
             array = _real(models[name], name)
             if array.shape != entry.shape:
                 raise TablaError(f"model '{name}' has shape {array.shape}, not {entry.shape}", hint="give that shape")
-            words = self._words(array, entry, guard)
+            words, guard = entry.words.to_words(array), entry.words.guard
             _place(unit[None], places[name], words[None] >> guard)
             if guard:
                 _place(unit[None], places[name + GUARD], _pattern(words[None], guard, self._format.width))
@@ -85,7 +87,7 @@ class Codec:
         units = np.tile(self._folder.template("sample").astype(np.int64), (count // size, 1))
         places = self._folder.places("sample")
         for name, array in real.items():
-            words = self._words(array, entries[name], 0)
+            words = entries[name].words.to_words(array)
             if name in places:
                 _place(units, places[name], words.reshape(-1, *entries[name].shape))
         return units, stacked
@@ -109,13 +111,6 @@ class Codec:
         """Return the shape of one sample of a tensor."""
         return entry.shape[1:] if self._folder.minibatch > 1 else entry.shape
 
-    def _words(self, array: Reals, entry: Entry, guard: int) -> Words:
-        if not entry.integer:
-            return to_words(array, self._format, entry.name, role=entry.role, guard=guard)
-        if not np.array_equal(array, np.trunc(array)):
-            raise TablaError(f"'{entry.name}' is a tensor of integers, but its array has fractions", hint="round it")
-        return integer_words(array, self._format, entry.name)
-
     def results(self, units: Words, *, stacked: bool = True) -> dict[str, Reals]:
         """Return the results of steps from their words, of shape (steps, words of a unit).
 
@@ -124,7 +119,7 @@ class Codec:
         size, found = self._folder.minibatch, {}
         places = self._folder.places("result")
         for name, entry in self._entries["result"].items():
-            real = self._real(units[:, places[name]], entry, 0)
+            real = entry.words.to_reals(units[:, places[name]])
             if size > 1 and entry.shape[:1] == (size,):
                 real = real.reshape(-1, *entry.shape[1:])
             found[name] = real if stacked or size > 1 else real[0]
@@ -134,17 +129,12 @@ class Codec:
         """Return the models from the words of a dump."""
         places, found = self._folder.places("dump"), {}
         for name in self.models:
-            guard = self._folder.guard(name)
-            words = unit[places[name]]
-            if guard:
-                words = (words << guard) | (unit[places[name + GUARD]] & ((1 << guard) - 1))
-            found[name] = self._real(words, self._entries["model"][name], guard)
+            words, kind = unit[places[name]], self.model_type(name)
+            if kind.guard:
+                words = (words << kind.guard) | (unit[places[name + GUARD]] & ((1 << kind.guard) - 1))
+            # A number without axes stays an array.
+            found[name] = np.asarray(kind.to_reals(words))
         return found
-
-    def _real(self, words: Words, entry: Entry, guard: int) -> Reals:
-        whole = Format(integer=self._format.width, fraction=0)
-        # A number without axes stays an array.
-        return np.asarray(to_real(words, whole if entry.integer else self._format, guard=guard))
 
 
 def _of_role(folder: BuildFolder, role: str) -> dict[str, Entry]:
@@ -168,9 +158,7 @@ def _real(array: ArrayLike, name: str) -> Reals:
         raise TablaValueError(
             f"'{name}' is no array of numbers", hint="give numbers, or lists that all have the same length"
         ) from None
-    if given.dtype.kind not in "biuf":
-        raise TablaError(f"'{name}' holds {given.dtype} values, not real numbers", hint="give integers or floats")
-    return given.astype(np.float64)
+    return real_numbers(given, name)
 
 
 def _place(units: Words, places: NDArray[np.int32], words: Words) -> None:

@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike
 from tabla.base.source import TablaError, TablaTypeError
 from tabla.graph.fleet import combined
 from tabla.graph.rate import RATE
-from tabla.graph.words import to_real, to_words
+from tabla.graph.words import Reals
 from tabla.host.runtime.accelerator import Accelerator, by_name
-from tabla.host.runtime.codec import Codec, Reals
+from tabla.host.runtime.codec import Codec
 from tabla.host.runtime.folder import BuildFolder
 from tabla.host.runtime.machines import STEPS, MachineTransport
 from tabla.host.runtime.transport import DeviceFault, Words
@@ -47,6 +47,7 @@ class Fleet:
                     hint="connect all devices with the same folder",
                 )
         self._codec = Codec(self.folder)
+        self._types = {name: self._codec.model_type(name) for name in self._codec.models}
         self._models: dict[str, Words] | None = None
         rate = self.folder.rate
         self._rate: dict[str, ArrayLike] = {} if rate is None else {RATE: float(rate.built)}
@@ -63,7 +64,7 @@ class Fleet:
             device.load(given)
         if self._rate:
             self._rate = {RATE: given[RATE]}
-        self._models = {name: self._words(name, given[name]) for name in self._codec.models if name != RATE}
+        self._models = {name: kind.to_words(given[name]) for name, kind in self._types.items()}
 
     def run(self, given: Mapping[str, ArrayLike] | None = None, /, **named: ArrayLike) -> dict[str, Reals]:
         """Learn from samples in order, and return their results by name. Arrays have a leading axis of samples.
@@ -94,8 +95,7 @@ class Fleet:
         """Return the models after the last step that all devices have finished."""
         if self._models is None:
             raise TablaError("no models have been loaded", hint="call load with all models first")
-        guards = {name: self.folder.guard(name) for name in self._models}
-        return {n: np.asarray(to_real(words, self.folder.format, guard=guards[n])) for n, words in self._models.items()}
+        return {name: np.asarray(self._types[name].to_reals(words)) for name, words in self._models.items()}
 
     def close(self) -> None:
         """Give all devices back."""
@@ -117,15 +117,11 @@ class Fleet:
             except TablaError as fault:
                 where = f"device {number + 1} of {len(self.devices)}"
                 raise DeviceFault(f"{where}: {fault.message}", hint=fault.hint) from None
-            after.append({name: self._words(name, array) for name, array in models.items()})
+            after.append({name: self._types[name].to_words(array) for name, array in models.items()})
             results.append(found)
         for name, words in self._models.items():
-            limits = self.folder.format.limits(self.folder.guard(name))
-            self._models[name] = combined(words, [each[name] for each in after], limits)[0]
+            self._models[name] = combined(words, [each[name] for each in after], self._types[name].limits)[0]
         return _joined(results)
-
-    def _words(self, name: str, array: ArrayLike) -> Words:
-        return to_words(array, self.folder.format, name, role="model", guard=self.folder.guard(name))
 
     def __enter__(self) -> Self:
         return self

@@ -20,6 +20,7 @@ from tabla.base.npz import read_npz
 from tabla.base.source import TablaError
 from tabla.graph.format import Format
 from tabla.graph.rate import RATE, RuntimeRate
+from tabla.graph.words import WordType
 
 if TYPE_CHECKING:
     from tabla.program.image import Image
@@ -42,13 +43,13 @@ class Entry:
     """A tensor as the manifest has it.
 
     `role` is ``input``, ``label``, ``model`` or ``result``. With a minibatch of B samples the shape of an input, and of
-    most results, begins with B. The words of an `integer` tensor are whole numbers.
+    most results, begins with B. `words` says what the words of the tensor stand for.
     """
 
     name: str
     role: str
     shape: tuple[int, ...]
-    integer: bool
+    words: WordType
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -141,10 +142,13 @@ class BuildFolder:
     @property
     def tensors(self) -> tuple[Entry, ...]:
         """The inputs, labels, models and results."""
-        return tuple(
-            Entry(name=e["name"], role=e["role"], shape=tuple(e["shape"]), integer=bool(e.get("integer")))
-            for e in self.manifest["tensors"]
-        )
+        number, found = self.format, []
+        for entry in self.manifest["tensors"]:
+            name, role, shape = entry["name"], entry["role"], tuple(entry["shape"])
+            guard = self.guard(name) if role == "model" else 0
+            words = WordType(name=name, format=number, role=role, guard=guard, integer=bool(entry.get("integer")))
+            found.append(Entry(name=name, role=role, shape=shape, words=words))
+        return tuple(found)
 
     @property
     def dump_count(self) -> int:
