@@ -19,6 +19,7 @@ from tabla.base.origin import Origin
 from tabla.base.source import TablaError
 from tabla.build.stages import Stages
 from tabla.graph.graph import Graph
+from tabla.graph.passes.minibatch import as_samples, as_steps
 from tabla.graph.words import Words, sample_place
 
 MOST_DRAWN = 1 << 26
@@ -166,14 +167,12 @@ def steps_of(build: Stages, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDA
 
     With minibatches of B samples that is [samples / B, B, ...]. Without minibatches the shape stays [samples, ...].
     """
-    size = build.lowered.samples
-    return {n: a.reshape(-1, size, *a.shape[1:]) for n, a in arrays.items()} if size > 1 else dict(arrays)
+    return as_steps(arrays, build.lowered.samples)
 
 
 def without_steps(build: Stages, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     """Undo `steps_of`: reshape arrays from [steps, B, ...] back to [samples, ...]."""
-    size = build.lowered.samples
-    return {n: a.reshape(-1, *a.shape[2:]) for n, a in arrays.items()} if size > 1 else dict(arrays)
+    return as_samples(arrays, build.lowered.samples)
 
 
 def sample_words(build: Stages, samples: Samples) -> dict[str, Words]:

@@ -13,7 +13,6 @@ import tabla
 from tabla.base.source import LostError, TablaError
 from tabla.driver import Build
 from tabla.graph.evaluate import FixedPlan
-from tabla.graph.fleet import combined
 from tabla.graph.format import Format
 from tabla.graph.words import to_words
 from tabla.learn.fleet.devices import devices_of
@@ -102,12 +101,6 @@ def test_devices_round_for_themselves_and_one_device_is_none(program: Path, data
     assert one.text(unicode=True) == alone.text(unicode=True) and one.as_json() == alone.as_json()
     assert not np.array_equal(four.words["w"], alone.words["w"])
     assert abs(four.words["w"] - alone.words["w"]).max() <= 8
-
-
-def test_a_sum_that_leaves_the_range_saturates_and_counts() -> None:
-    before, after = np.array([100, -100, 7]), [np.array([120, -128, 9]), np.array([110, -110, 3])]
-    words, saturated = combined(before, after, (-128, 127))
-    assert words.tolist() == [127, -128, 5] and saturated == 2
 
 
 def test_saturated_sums_are_events(program: Path) -> None:

@@ -2,11 +2,17 @@
 
 Every tensor that depends on a sample gets a leading axis of B samples. An update sums its step over that axis exactly
 and rounds once. `mu` stays the rate of one sample.
+
+Arrays of samples ``(samples, ...)`` become arrays of steps ``(steps, B, ...)`` for such a graph, and back.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
+
+from numpy.typing import NDArray
 
 from tabla.graph.graph import Affine, Gather, Graph, Index, Linear, Operand, Read, Statement, Term
 from tabla.graph.rewrite import with_operands
@@ -28,6 +34,19 @@ def minibatched(graph: Graph, samples: int) -> Graph:
     tensors = {n: replace(t, shape=(samples, *t.shape)) if n in each else t for n, t in graph.tensors.items()}
     statements = tuple(_statement(s, index, each, graph.tensors[s.target].role == "next") for s in graph.statements)
     return replace(graph, tensors=tensors, statements=statements, samples=samples)
+
+
+def as_steps(arrays: Mapping[str, NDArray[Any]], samples: int) -> dict[str, NDArray[Any]]:
+    """Return arrays of samples as a graph with so many `samples` a step takes them.
+
+    The only sample of a step has no axis of its own.
+    """
+    return {n: a.reshape(-1, samples, *a.shape[1:]) for n, a in arrays.items()} if samples > 1 else dict(arrays)
+
+
+def as_samples(arrays: Mapping[str, NDArray[Any]], samples: int) -> dict[str, NDArray[Any]]:
+    """Undo `as_steps`."""
+    return {n: a.reshape(-1, *a.shape[2:]) for n, a in arrays.items()} if samples > 1 else dict(arrays)
 
 
 def _of_each_sample(graph: Graph) -> frozenset[str]:

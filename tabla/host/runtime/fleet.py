@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from types import TracebackType
 from typing import Self
 
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tabla.base.source import TablaError, TablaTypeError
-from tabla.graph.fleet import combined
+from tabla.graph.fleet import Models, Played, Samples, Shares, joined
 from tabla.graph.rate import RATE
 from tabla.graph.words import Reals
 from tabla.host.runtime.accelerator import Accelerator, by_name
@@ -48,6 +49,8 @@ class Fleet:
                 )
         self._codec = Codec(self.folder)
         self._types = {name: self._codec.model_type(name) for name in self._codec.models}
+        limits = {name: kind.limits for name, kind in self._types.items()}
+        self._shares = Shares(devices=len(devices), samples=self.folder.minibatch, limits=limits)
         self._models: dict[str, Words] | None = None
         rate = self.folder.rate
         self._rate: dict[str, ArrayLike] = {} if rate is None else {RATE: float(rate.built)}
@@ -55,7 +58,7 @@ class Fleet:
     @property
     def step(self) -> int:
         """The samples of a step of all devices."""
-        return self.folder.minibatch * len(self.devices)
+        return self._shares.step
 
     def load(self, models: Mapping[str, ArrayLike] | None = None, /, **named: ArrayLike) -> None:
         """Load the models into all devices, as `Accelerator.load` does. All devices learn at the same rate."""
@@ -82,46 +85,46 @@ class Fleet:
                 hint=f"give a multiple of {self.step} samples, with a leading axis",
             )
         done: list[dict[str, Reals]] = []
+        samples = {name: np.asarray(array) for name, array in arrays.items()}
         with ThreadPoolExecutor(len(self.devices)) as threads:
-            for first in range(0, count, self.step):
-                try:
-                    done.append(self._learnt(threads, arrays, first))
-                except DeviceFault as fault:
-                    fault.samples, fault.results = first, _joined(done)
-                    raise
-        return _joined(done)
+            try:
+                for step in self._shares.steps(self._models, samples, partial(self._play, threads)):
+                    self._models = step.models
+                    done.append(step.results)
+            except DeviceFault as fault:
+                fault.samples, fault.results = len(done) * self.step, joined(done)
+                raise
+        return joined(done)
 
     def models(self) -> dict[str, Reals]:
         """Return the models after the last step that all devices have finished."""
         if self._models is None:
             raise TablaError("no models have been loaded", hint="call load with all models first")
-        return {name: np.asarray(self._types[name].to_reals(words)) for name, words in self._models.items()}
+        return self._reals(self._models)
 
     def close(self) -> None:
         """Give all devices back."""
         for device in self.devices:
             device.close()
 
-    def _learnt(self, threads: ThreadPoolExecutor, arrays: Mapping[str, ArrayLike], first: int) -> dict[str, Reals]:
-        """Take one step, and return its results."""
-        assert self._models is not None
-        before, size = {**self.models(), **self._rate}, self.folder.minibatch
+    def _reals(self, models: Models) -> dict[str, Reals]:
+        return {name: np.asarray(self._types[name].to_reals(words)) for name, words in models.items()}
+
+    def _play(self, threads: ThreadPoolExecutor, models: Models, shares: Sequence[Samples]) -> list[Played]:
+        """Have all devices take their shares of a step, at the same time."""
+        before = {**self._reals(models), **self._rate}
         under_way = [
-            threads.submit(_share, device, before, {n: np.asarray(a)[at : at + size] for n, a in arrays.items()})
-            for device, at in zip(self.devices, range(first, first + self.step, size), strict=True)
+            threads.submit(_share, device, before, share) for device, share in zip(self.devices, shares, strict=True)
         ]
-        after, results = [], []
+        played: list[Played] = []
         for number, future in enumerate(under_way):
             try:
-                models, found = future.result()
+                after, results = future.result()
             except TablaError as fault:
                 where = f"device {number + 1} of {len(self.devices)}"
                 raise DeviceFault(f"{where}: {fault.message}", hint=fault.hint) from None
-            after.append({name: self._types[name].to_words(array) for name, array in models.items()})
-            results.append(found)
-        for name, words in self._models.items():
-            self._models[name] = combined(words, [each[name] for each in after], self._types[name].limits)[0]
-        return _joined(results)
+            played.append(({name: self._types[name].to_words(array) for name, array in after.items()}, results))
+        return played
 
     def __enter__(self) -> Self:
         return self
@@ -133,16 +136,12 @@ class Fleet:
 
 
 def _share(
-    device: Accelerator, models: Mapping[str, ArrayLike], share: Mapping[str, ArrayLike]
+    device: Accelerator, models: Mapping[str, ArrayLike], share: Samples
 ) -> tuple[dict[str, Reals], dict[str, Reals]]:
     """Have a device take its share of a step. Return its models after it, and its results."""
     device.load(models)
     results = device.run(share)
     return device.models(), results
-
-
-def _joined(parts: Sequence[Mapping[str, Reals]]) -> dict[str, Reals]:
-    return {name: np.concatenate([part[name] for part in parts]) for name in (parts[0] if parts else ())}
 
 
 @contextmanager

@@ -13,9 +13,10 @@ from tabla.base.kinds import WholeNumber
 from tabla.base.parameters import checked_text
 from tabla.base.source import TablaError, TablaTypeError
 from tabla.build.stages import Stages
+from tabla.graph.fleet import Shares
 from tabla.host.engines.session import Session, session
 from tabla.host.link.machine import PREFIX, place_of
-from tabla.learn.fleet.plan import FleetSession, Shares
+from tabla.learn.fleet.plan import FleetSession
 from tabla.program.host import Host
 
 DEVICES = WholeNumber(low=1, high=1024)
@@ -87,7 +88,7 @@ def fleet_session(share: Stages, devices: Devices, engine: str) -> Iterator[Flee
 
     Raises `TablaError` for a device that is not there or runs another program, and for a tool that is missing.
     """
-    shares = Shares(graph=share.lowered, format=share.format, devices=devices.count)
+    shares = Shares.of(share.lowered, share.format, devices.count)
     with ExitStack() as opened:
         workers: list[Session] = []
         if devices.scheduler is not None:

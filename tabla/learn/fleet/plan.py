@@ -1,7 +1,7 @@
 """Several devices that learn one model: the judge that evaluates them, and the accelerators that play them.
 
-Both work through steps whose arrays have the axes (steps, samples of a step, ...). Device d of N takes the d-th of N
-equal shares of each step, from the same models. :mod:`tabla.graph.fleet` says what becomes of the models.
+Both take arrays of steps, with the axes (steps, samples of a step, ...). :mod:`tabla.graph.fleet` divides the steps
+among the devices, and says what becomes of the models.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,98 +17,41 @@ from numpy.typing import NDArray
 from tabla.base.source import LostError, TablaError
 from tabla.graph.compiled.plans import Evaluators, WordsPlan
 from tabla.graph.evaluate import Counts, FixedPlan, Run
-from tabla.graph.fleet import combined
+from tabla.graph.fleet import Models, Played, Samples, Shares, joined
 from tabla.graph.format import Format
 from tabla.graph.graph import Graph
+from tabla.graph.passes.minibatch import as_samples, as_steps
+from tabla.graph.words import Words
 from tabla.learn.evaluated import Accelerator
-
-Words = NDArray[np.int64]
-Arrays = Mapping[str, Words]
-Played = tuple[Arrays, Arrays]
-"""What a device made of the models in a step, and its results."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Shares:
-    """How a step is divided among `devices`. `graph` is that of the share of one device, in the format `format`."""
-
-    graph: Graph
-    format: Format
-    devices: int
-
-    def steps(self, samples: Arrays, count: int | None = None) -> int:
-        """Return the number of steps; `count` says it for a program without inputs."""
-        return len(next(iter(samples.values()))) if samples else count or 0
-
-    def of_step(self, samples: Arrays, step: int) -> list[dict[str, Words]]:
-        """Return the share of each device in a step, as arrays of one step of the device's own program."""
-        each = self.graph.samples
-        own: list[dict[str, Words]] = [{} for _ in range(self.devices)]
-        for name, array in samples.items():
-            # The single sample of a step has no axis of its own.
-            whole = array[step] if self.devices * each > 1 else array[step : step + 1]
-            for device, share in enumerate(own):
-                part = whole[device * each : (device + 1) * each]
-                share[name] = part[None] if each > 1 else part
-        return own
-
-    def joined(self, kept: Sequence[Arrays]) -> dict[str, Words]:
-        """Return the results of a step from those of the devices, as an array of one step."""
-        found = {}
-        for name in kept[0] if kept else ():
-            whole = np.concatenate([each[name][0] if self.graph.samples > 1 else each[name] for each in kept])
-            found[name] = whole[None] if self.devices * self.graph.samples > 1 else whole
-        return found
-
-    def next_models(self, before: Arrays, after: Sequence[Arrays]) -> tuple[dict[str, Words], dict[str, int]]:
-        """Return the models after a step, and how many words of each have saturated in the sum."""
-        models, saturated = dict(before), {}
-        for name in self.graph.updates:
-            limits = self.format.limits(self.graph.tensors[name].guard)
-            models[name], saturated[name] = combined(before[name], [each[name] for each in after], limits)
-        return models, saturated
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class FleetPlan:
     """The judge of a fleet: a plan in words that evaluates each device with `share`, the plan of one device.
 
-    An overflow of a sum of models counts as one of the statement that updates the model.
+    `graph` is that of one device. An overflow of a sum of models counts as one of the statement that updates the model.
     """
 
     share: WordsPlan
+    graph: Graph
     shares: Shares
     _models: dict[str, Words] = field(default_factory=dict, init=False)
     _counts: list[NDArray[np.int64]] = field(default_factory=list, init=False)
 
-    @property
-    def graph(self) -> Graph:
-        """The graph of one device."""
-        return self.shares.graph
-
-    def load(self, models: Arrays) -> None:
+    def load(self, models: Models) -> None:
         """Set the models, and forget what was counted."""
         number = len(self.graph.statements)
         self._models = {name: np.asarray(words) for name, words in models.items()}
         self._counts = [np.zeros(number, dtype=np.int64), np.zeros(number, dtype=np.int64), np.zeros(2, dtype=np.int64)]
 
-    def run(self, samples: Arrays, keep: Sequence[str] = (), count: int | None = None) -> Run:
+    def run(self, samples: Samples, keep: Sequence[str] = (), count: int | None = None) -> Run:
         """Work through steps from the models as they are. `keep` names tensors to return for each sample."""
-        rows: dict[str, list[Words]] = {name: [] for name in keep}
-        for step in range(self.shares.steps(samples, count)):
-            after, kept = [], []
-            for own in self.shares.of_step(samples, step):
-                self.share.load(self._models)
-                ran = self.share.run(own, keep, 1)
-                self._count(ran.counts)
-                after.append(ran.models)
-                kept.append(ran.kept)
-            self._models, saturated = self.shares.next_models(self._models, after)
-            self._count_saturated(saturated)
-            for name, whole in self.shares.joined(kept).items():
-                rows[name].append(whole)
-        found = {name: np.concatenate(parts) for name, parts in rows.items() if parts}
-        return Run(models=dict(self._models), kept=found, counts=self.counts())
+        size, kept = self.shares.step, []
+        for step in self.shares.steps(self._models, as_samples(samples, size), partial(self._play, keep), count):
+            self._models = step.models
+            self._count_saturated(step.saturated)
+            kept.append(step.results)
+        return Run(models=dict(self._models), kept=as_steps(joined(kept), size), counts=self.counts())
 
     def counts(self) -> Counts:
         """Return what was counted on all devices since the models were loaded."""
@@ -118,6 +62,16 @@ class FleetPlan:
             updates=int(updates[0]),
             zero_updates=int(updates[1]),
         )
+
+    def _play(self, keep: Sequence[str], models: Models, shares: Sequence[Samples]) -> list[Played]:
+        """Evaluate all devices, one after the other."""
+        size, played = self.shares.samples, list[Played]()
+        for own in shares:
+            self.share.load(models)
+            ran = self.share.run(as_steps(own, size), keep, 1)
+            self._count(ran.counts)
+            played.append((ran.models, as_samples(ran.kept, size)))
+        return played
 
     def _count(self, counts: Counts) -> None:
         self._counts[0] += counts.overflows_by_statement
@@ -134,13 +88,13 @@ class FleetPlan:
 def fixed_plan(evaluators: Evaluators, graph: Graph, fmt: Format, devices: int | None) -> WordsPlan:
     """Return the plan in words of a program, or of a fleet of so many `devices`, each of which has the `graph`."""
     plan = evaluators.fixed(graph, fmt)
-    return plan if devices is None else FleetPlan(share=plan, shares=Shares(graph=graph, format=fmt, devices=devices))
+    return plan if devices is None else FleetPlan(share=plan, graph=graph, shares=Shares.of(graph, fmt, devices))
 
 
 def numpy_plan(graph: Graph, fmt: Format, devices: int | None) -> FixedPlan | FleetPlan:
     """Return the plan of `fixed_plan` in numpy."""
     plan = FixedPlan.of(graph, fmt)
-    return plan if devices is None else FleetPlan(share=plan, shares=Shares(graph=graph, format=fmt, devices=devices))
+    return plan if devices is None else FleetPlan(share=plan, graph=graph, shares=Shares.of(graph, fmt, devices))
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -173,57 +127,59 @@ class FleetSession:
             for number, fault in sorted(self._lost.items())
         )
 
-    def load(self, models: Arrays) -> None:
+    def load(self, models: Models) -> None:
         """Set the models to learn from here on."""
         self._models = dict(models)
 
-    def keeps(self, samples: Arrays) -> bool:
+    def keeps(self, samples: Samples) -> bool:
         """Return False: every step sends its samples."""
         return False
 
-    def learn(self, samples: Arrays) -> None:
+    def learn(self, samples: Samples) -> None:
         """Learn from the samples in order, one step each."""
         self.run(samples)
 
-    def run(self, samples: Arrays, count: int | None = None) -> dict[str, Words]:
+    def run(self, samples: Samples, count: int | None = None) -> dict[str, Words]:
         """Work through steps, and return the results of each by the name that is shown.
 
         Others take the devices of a worker that is lost. The last one that is lost, and a worker that fails in another
         way, is the `TablaError` that it raises, with the names of the worker and of its device. `finished` counts the
         steps that are behind the models then.
         """
-        rows: dict[str, list[Words]] = {}
+        size, results = self.shares.step, []
         with ThreadPoolExecutor(len(self.workers)) as threads:
-            for step in range(self.shares.steps(samples, count)):
-                devices = self._step(threads, self.shares.of_step(samples, step))
-                self._models, _ = self.shares.next_models(self._models, [after for after, _ in devices])
+            play = partial(self._step, threads)
+            for step in self.shares.steps(self._models, as_samples(samples, size), play, count):
+                self._models = step.models
                 self.finished += 1
-                for name, whole in self.shares.joined([results for _, results in devices]).items():
-                    rows.setdefault(name, []).append(whole)
-        return {name: np.concatenate(parts) for name, parts in rows.items()}
+                results.append(step.results)
+        return as_steps(joined(results), size)
 
     def models(self) -> dict[str, Words]:
         """Return the current models."""
         return dict(self._models)
 
-    def _step(self, threads: ThreadPoolExecutor, own: Sequence[Arrays]) -> list[Played]:
+    def _step(self, threads: ThreadPoolExecutor, models: Models, shares: Sequence[Samples]) -> list[Played]:
         """Play all devices, each with its share of a step."""
         played: dict[int, Played] = {}
         while left := [device for device in range(self.shares.devices) if device not in played]:
             there = [number for number in range(len(self.workers)) if number not in self._lost]
             under_way = [
-                threads.submit(self._play, number, left[place :: len(there)], own) for place, number in enumerate(there)
+                threads.submit(self._play, number, left[place :: len(there)], models, shares)
+                for place, number in enumerate(there)
             ]
             for future in under_way:
                 played.update(future.result())
         return [played[device] for device in range(self.shares.devices)]
 
-    def _play(self, number: int, devices: Sequence[int], own: Sequence[Arrays]) -> dict[int, Played]:
+    def _play(
+        self, number: int, devices: Sequence[int], models: Models, shares: Sequence[Samples]
+    ) -> dict[int, Played]:
         """Play some devices on one worker. Return those that were played before the worker was lost."""
         played: dict[int, Played] = {}
         for device in devices:
             try:
-                played[device] = self._share(number, own[device])
+                played[device] = self._share(number, models, shares[device])
             except LostError as fault:
                 self._lost[number] = fault
                 if len(self._lost) == len(self.workers):
@@ -233,11 +189,11 @@ class FleetSession:
                 raise self._named(fault, number, device) from None
         return played
 
-    def _share(self, number: int, own: Arrays) -> Played:
-        worker = self.workers[number]
-        worker.load(self._models)
-        results = worker.run(own, 1)
-        return {**self._models, **worker.models()}, results
+    def _share(self, number: int, models: Models, own: Samples) -> Played:
+        worker, size = self.workers[number], self.shares.samples
+        worker.load(models)
+        results = worker.run(as_steps(own, size), 1)
+        return {**models, **worker.models()}, as_samples(results, size)
 
     def _named(self, fault: TablaError, number: int, device: int) -> TablaError:
         where = f"device {device + 1} of {self.shares.devices}, {self.names[number]}"
