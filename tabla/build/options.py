@@ -177,7 +177,7 @@ class ArrayOptions(Record):
         commands=BUILDS,
     )
     format: str | None = option(
-        Text(example="q6.10", range="I from 2 to 32, F from 0 to 30, 8 to 32 bits in all"),
+        Text(example="q6.10", known="I from 2 to 32, F from 0 to 30, 8 to 32 bits in all"),
         "number format: I integer bits with the sign, F fraction bits (default q6.10); a name that tabla templates"
         " lists; or auto, or autoN for N bits: the data choose it (train, gen, eval, sim)",
         group=_PROGRAM,

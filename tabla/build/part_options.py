@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from tabla.base.kinds import FileName, Switch, Text, WholeNumber
+from tabla.base.kinds import FileName, Kind, Switch, Text, WholeNumber
 from tabla.base.options import Record, option
 from tabla.base.source import TablaTypeError, TablaValueError
 from tabla.program.protocol import BAUD
@@ -15,15 +15,15 @@ SEEDS = 4
 """How often ``tabla synth --pnr`` places and routes unless ``--seeds`` says otherwise."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClockRate:
+@dataclass(frozen=True, kw_only=True)
+class ClockRate(Kind):
     """A clock rate in MHz, above 0 and below 10,000."""
 
-    takes: str = "one"
-    range: str = "above 0, below 10,000"
+    @property
+    def range(self) -> str:
+        return "above 0, below 10,000"
 
     def read(self, text: str) -> float:
-        """Read a rate."""
         try:
             rate = float(text)
         except ValueError:
@@ -31,17 +31,12 @@ class ClockRate:
         return self._inside(rate)
 
     def checked(self, name: str, value: object) -> float:
-        """Return a rate as a float."""
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise TablaTypeError(f"{name}: {value!r} is not a number of MHz", hint=f"write {name}=25")
         try:
             return self._inside(float(value))
         except TablaValueError as fault:
             raise TablaValueError(f"{name}: {fault.message}", hint=f"write {name}=25") from None
-
-    def written(self, value: float) -> list[str]:
-        """Return the number."""
-        return [f"{value:g}"]
 
     def _inside(self, rate: float) -> float:
         if not 0 < rate < 10_000:

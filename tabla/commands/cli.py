@@ -112,13 +112,13 @@ COMMANDS = {
         "synthesise",
         "synthesise the accelerator for an FPGA; with --pnr, also place and route it",
         "tabla synth model.t --target ecp5 --device 85k --pnr",
-        "target device speed pnr seeds pes format defines minibatch json",
+        "target device speed place_and_route seeds pes format defines minibatch json",
     ),
     "build": Command(
         "bitstream",
         "synthesise, place and route the accelerator for a board and write the bitstream",
         "tabla build model.t --board ulx3s-85k -o bitstream/",
-        "board output clock baud seeds pes format defines minibatch json",
+        "board output megahertz baud seeds pes format defines minibatch json",
     ),
     "ranges": Command(
         "ranges",

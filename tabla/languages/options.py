@@ -171,7 +171,7 @@ class ProgramOptions(Record):
         example="B",
     )
     loss: str | None = option(
-        Text(example="mse", range="cross-entropy or mse"),
+        Text(example="mse", known="cross-entropy or mse"),
         "the loss against the label 'label': cross-entropy, or mse for half the sum of the squared errors",
         group=_TUNING,
         commands=BUILDS,

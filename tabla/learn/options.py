@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from numpy.typing import ArrayLike
 
-from tabla.base.kinds import ArraysOrFile, Choice, Object, Text, WholeNumber
+from tabla.base.kinds import ArraysOrFile, Choice, Kind, Names, Object, Text, WholeNumber
 from tabla.base.options import Record, option
 from tabla.base.source import TablaError
 from tabla.build.options import ArrayOptions
@@ -27,62 +26,40 @@ _LEARNERS = ("train", "formats", "explore")
 _LEARNING, _FLEET = "learning", "several devices, one model"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Engine:
-    """The name of what runs the accelerator; with `trains`, the evaluation is one, too."""
+@dataclass(frozen=True, kw_only=True)
+class Engine(Kind):
+    """The name of what runs the accelerator; with `trains`, the evaluation is one, too.
+
+    The run knows whether the evaluation may learn, and checks the values of Python.
+    """
 
     trains: bool = False
-    takes: str = "one"
 
     @property
     def range(self) -> str:
-        """The names."""
         names = [EVALUATION, *ENGINES] if self.trains else list(ENGINES)
         return f"one of {', '.join(names)}, or serial:/dev/ttyUSB0[@BAUD] for a board"
 
     def read(self, text: str) -> str:
-        """Return the name of an engine."""
         try:
             return checked_engine(text, trains=self.trains)
         except TablaError as fault:
             raise TablaError(f"{fault.message}; {fault.hint}") from None
 
-    def checked(self, name: str, value: Any) -> Any:
-        """Return the name as it is. The run knows whether the evaluation may learn, and checks it."""
-        return value
 
-    def written(self, value: str) -> list[str]:
-        """Return the name."""
-        return [value]
+@dataclass(frozen=True, kw_only=True)
+class SeveralDevices(Kind):
+    """A number of devices, or the names of boards, which have a colon. `devices_of` checks the values of Python."""
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SeveralDevices:
-    """A number of devices, or the names of boards."""
-
-    takes: str = "one"
-    range: str = f"{DEVICES.low} to {DEVICES.high}, or boards"
+    @property
+    def range(self) -> str:
+        return f"{DEVICES.range}, or boards"
 
     def read(self, text: str) -> int | list[str]:
-        """Read a number, or names of boards, which have a colon."""
-        if ":" not in text:
-            return DEVICES.read(text)
-        found = [name.strip() for name in text.split(",")]
-        if not all(found):
-            raise TablaError(f"'{text}' is not a list of names")
-        return found
-
-    def checked(self, name: str, value: Any) -> Any:
-        """Return the value as it is. :func:`tabla.learn.fleet.devices.devices_of` checks it."""
-        return value
+        return Names().read(text) if ":" in text else DEVICES.read(text)
 
     def written(self, value: int | list[str]) -> list[str]:
-        """Return the number or the names."""
         return [str(value) if isinstance(value, int) else ",".join(value)]
-
-
-def _as_it_is(name: str, value: Any) -> Any:
-    return value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -184,7 +161,7 @@ class LearnOptions(Record):
         helps={"eval": "let N devices share each minibatch, as tabla train --devices does"},
     )
     scheduler: str | None = option(
-        Object(check=_as_it_is, reads=True),
+        Object(reads=True),
         "let the workers of a Dask cluster simulate the devices, such as tcp://host:8786",
         group=_FLEET,
         commands=("train",),

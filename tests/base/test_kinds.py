@@ -21,7 +21,6 @@ from tabla.base.kinds import (
     Names,
     NumberChoice,
     Object,
-    OneOrMoreNames,
     RealNumber,
     Switch,
     Text,
@@ -43,7 +42,7 @@ READ: dict[str, tuple[Kind, str, Any]] = {
     "one of some numbers": (NumberChoice(values=(32, 64)), "64", 64),
     "a path": (FileName(), "a/b", "a/b"),
     "arrays": (ArraysOrFile(example="{}"), "x.npz", "x.npz"),
-    "an object that reads": (Object(check=lambda name, value: value, reads=True), "0.2,0.1", "0.2,0.1"),
+    "an object that reads": (Object(reads=True), "0.2,0.1", "0.2,0.1"),
 }
 UNREADABLE: dict[str, tuple[Kind, str, str]] = {
     "too small": (WholeNumber(low=1), "0", "0 is less than 1"),
@@ -56,7 +55,7 @@ UNREADABLE: dict[str, tuple[Kind, str, str]] = {
     "a shape of letters": (SHAPES, "I=a", "'a' is not a whole number"),
     "no column": (COLUMNS, "x=", "'x=' is not NAME=COLUMN,COLUMN,..."),
     "a value of a switch": (Switch(), "yes", "'yes' is one word too many"),
-    "an object": (Object(check=lambda name, value: value), "f", "'f' has no meaning on the command line"),
+    "an object": (Object(), "f", "'f' has no meaning on the command line"),
 }
 WRONG: dict[str, tuple[Kind, Any, type[Exception], str]] = {
     "half": (WholeNumber(low=1), 1.5, TypeError, "n: 1.5 is not a whole number"),
@@ -68,7 +67,7 @@ WRONG: dict[str, tuple[Kind, Any, type[Exception], str]] = {
     "a list for a mapping": (SIZES, ["N"], TypeError, "n: ['N'] does not map names to values"),
     "a size of half": (SIZES, {"N": 0.5}, TypeError, "n['N']: 0.5 is not a whole number"),
     "a number for arrays": (ArraysOrFile(example="{}"), 5, TypeError, "n: 5 does not map names to values"),
-    "a number for names": (OneOrMoreNames(example="['y']"), 5, TypeError, "n: 5 is no list of names"),
+    "a number for names": (Names(example="['y']"), 5, TypeError, "n: 5 is no list of names"),
 }
 
 

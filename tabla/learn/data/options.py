@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from tabla.base.kinds import COLUMNS, Object, OneOrMoreNames, Switch, WholeNumber
+from tabla.base.kinds import COLUMNS, Names, Object, Switch, WholeNumber
 from tabla.base.options import Record, option
 from tabla.learn.data.source import DataSource
 from tabla.learn.data.split import Shares, Split, split_of
@@ -23,10 +22,6 @@ _HELD_OUT = "samples that are held out: scored, and never learnt from"
 def runs_of(*commands: str) -> tuple[str, ...]:
     """Return the methods of a build that take the options of some commands."""
     return tuple(RUNS[command] for command in commands if command in RUNS)
-
-
-def _as_it_is(name: str, value: Any) -> Any:
-    return value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +45,7 @@ class DataOptions(Record):
         example="x=sepal,petal",
     )
     classes: str | Sequence[str] = option(
-        OneOrMoreNames(example="['y']"),
+        Names(example="['y']"),
         "labels whose values name classes: integers or texts, sorted; one-hot, or 0 and 1 for a scalar label",
         default=(),
         group=_TABLE,
@@ -95,7 +90,7 @@ class DataOptions(Record):
         unit="samples",
     )
     test: DataSource | None = option(
-        Object(check=_as_it_is, reads=True),
+        Object(reads=True),
         "the test part, in a file of its own: .npz or .csv",
         group=_HELD_OUT,
         commands=("train",),
@@ -104,7 +99,7 @@ class DataOptions(Record):
         example="test.csv",
     )
     split: Shares | None = option(
-        Object(check=_as_it_is, reads=True),
+        Object(reads=True),
         "hold out the share A of the samples as test part, and the share B as validation part",
         group=_HELD_OUT,
         commands=_LEARNERS,

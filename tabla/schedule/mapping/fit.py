@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from tabla.graph.body import common_reduction
-from tabla.graph.graph import Affine, Compare, Extreme, Graph, Linear, Operation, Read, Statement, operands_of
+from tabla.graph.graph import Affine, Compare, Extreme, Graph, Index, Linear, Operation, Read, Statement, operands_of
 from tabla.schedule.mapping.places import ALL, EVERY, ROOT, Span, Spot
 
 Way = Literal["root", "lane", "tree"]
@@ -34,6 +34,7 @@ class Fit:
     * `span`: the lanes that compute; P is their number.
     * `needs`: the spots at which operands must lie.
     * `bus`: the tensor whose words come over the bus, if there is one.
+    * `shared`: the root adds or compares words of that tensor itself, too.
 
     In what order it is computed:
 
@@ -53,6 +54,7 @@ class Fit:
     offset: int = 0
     needs: tuple[tuple[str, Spot], ...] = ()
     bus: str = ""
+    shared: bool = False
     span: Span = ALL
     parts: int = 1
     through: bool = False
@@ -75,8 +77,11 @@ AT_ROOT = Fit(way="root")
 
 
 def without_bus(fit: Fit) -> Fit:
-    """Return a fit that needs a copy in every lane of the tensor that came over the bus."""
-    needs = {*(need for need in fit.needs if need != (fit.bus, ROOT)), (fit.bus, EVERY)}
+    """Return a fit that needs a copy in every lane of the tensor that came over the bus.
+
+    The root needs it no more, unless it reads the tensor itself.
+    """
+    needs = {*(need for need in fit.needs if need != (fit.bus, ROOT) or fit.shared), (fit.bus, EVERY)}
     return replace(fit, bus="", needs=tuple(sorted(needs)), early=0, as_made=False)
 
 
@@ -161,6 +166,13 @@ def lane_reads(
     return offsets[0], tuple(sorted(needs)), bus
 
 
+def _tree(index: Index, found: tuple[int, tuple[tuple[str, Spot], ...], str], root: set[tuple[str, Spot]]) -> Fit:
+    """Return the fit of a statement that goes up the tree: what `lane_reads` says, and what the `root` reads itself."""
+    offset, needs, bus = found
+    every = tuple(sorted({*needs, *root}))
+    return Fit(way="tree", index=index.name, offset=offset, needs=every, bus=bus, shared=(bus, ROOT) in root)
+
+
 def read_from_bus(statement: Statement, fit: Fit) -> Read:
     """Return what the lanes take over the bus.
 
@@ -196,8 +208,7 @@ def fits(statement: Statement, graph: Graph, pes: int, static: frozenset[str], *
             found = lane_reads(replace(operation, initial=None), reads, index.name, None, graph, pes, static)
             if found is not None:
                 first = {(operation.initial.tensor, ROOT)} if isinstance(operation.initial, Read) else set()
-                needs = tuple(sorted(set(found[1]) | first))
-                yield Fit(way="tree", index=index.name, offset=found[0], needs=needs, bus=found[2])
+                yield _tree(index, found, first)
     if plain and isinstance(operation, Linear):
         for index in statement.reduced:
             up = [t for t in operation.terms if index.name in t.reduce]
@@ -210,9 +221,7 @@ def fits(statement: Statement, graph: Graph, pes: int, static: frozenset[str], *
             up_reads = tuple(f for t in up for f in t.factors if isinstance(f, Read))
             found = lane_reads(Linear(terms=tuple(up)), up_reads, index.name, None, graph, pes, static)
             if found is not None:
-                root = {(f.tensor, ROOT) for t in down for f in t.factors if isinstance(f, Read)}
-                needs = tuple(sorted(set(found[1]) | root))
-                yield Fit(way="tree", index=index.name, offset=found[0], needs=needs, bus=found[2])
+                yield _tree(index, found, {(f.tensor, ROOT) for t in down for f in t.factors if isinstance(f, Read)})
     if statement.crosses:
         # Only the tree reaches the sum over all groups.
         return

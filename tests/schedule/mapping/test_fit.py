@@ -289,6 +289,19 @@ def test_without_bus() -> None:
     assert local.needs == (("w", Spot("lane", 0)), ("x", EVERY))
 
 
+def test_the_root_keeps_what_it_reads_itself() -> None:
+    """In x + sum[j](x * w[j]) the root adds x, whether the lanes take it from the bus or from copies."""
+    own, summed = Term(factors=(at("x"),)), product(at("x"), at("w", "j"), "j")
+    graph = graph_of(Linear(terms=(own, summed)), "", "j", w=(4,), x=())
+    (tree,) = (fit for fit in fits(graph.statements[0], graph, 4, frozenset()) if fit.way == "tree")
+    assert tree.bus == "x" and tree.shared
+    assert {("x", ROOT), ("x", EVERY)} <= set(without_bus(tree).needs)
+    alone = graph_of(Linear(terms=(summed,)), "", "j", w=(4,), x=())
+    (tree,) = (fit for fit in fits(alone.statements[0], alone, 4, frozenset()) if fit.way == "tree")
+    assert tree.bus == "x" and not tree.shared
+    assert ("x", ROOT) not in without_bus(tree).needs
+
+
 def test_text() -> None:
     assert AT_ROOT.text() == "root"
     assert Fit(way="tree", index="j", bus="x").text() == "tree j over lanes, x over the bus"
