@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_random_state, validate_data
 
 from tabla.base.parameters import checked_number
 from tabla.base.source import TablaError, TablaTypeError, TablaValueError
+from tabla.learn.data.dataset import Data
 
 
 @contextmanager
@@ -76,6 +77,19 @@ def check_seed(name: str, value: object) -> None:
     except (TypeError, ValueError):
         kind = TablaValueError if isinstance(value, int | np.integer) else TablaTypeError
         raise kind(f"{name}: {value!r} is not a seed", hint=hint) from None
+
+
+def pair_of(X: ArrayLike | Data, y: ArrayLike | None, *, held_out: bool = False) -> tuple[Any, Any]:
+    """Return inputs and labels: those that are given, or those of a part of data.
+
+    That is the training part, or if it is `held_out` the test part.
+    """
+    if not isinstance(X, Data):
+        return X, y
+    if y is not None:
+        raise TablaTypeError("y: the data has its labels itself", hint="leave y out")
+    with value_errors():
+        return X.pair(held_out=held_out)
 
 
 def checked_data(estimator: BaseEstimator, X: ArrayLike, *y: ArrayLike, **options: Any) -> Any:

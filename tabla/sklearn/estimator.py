@@ -21,8 +21,9 @@ from tabla.build.files.bus import MEGAHERTZ
 from tabla.build.options import ArrayOptions, Options
 from tabla.driver import Build
 from tabla.host.engines.session import EVALUATION, check_installed, checked_engine
+from tabla.learn.data.dataset import Data
 from tabla.learn.options import LearnOptions
-from tabla.sklearn.checks import check_seed, checked_data, positive, unchanged_by_errors, value_errors
+from tabla.sklearn.checks import check_seed, checked_data, pair_of, positive, unchanged_by_errors, value_errors
 from tabla.sklearn.learning import Samples, begun, begun_words, decisions, learned
 from tabla.sklearn.program import DECAY, DECISION, Program
 from tabla.sklearn.scaling import MOST_DECAY, Penalty, Scaling, power_below
@@ -84,15 +85,18 @@ class FixedPointEstimator(BaseEstimator):
     _penalty_parameter: ClassVar[str] = "alpha"
     """The parameter that the penalty follows from. The inverse of the penalty is C."""
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    def fit(self, X: ArrayLike | Data, y: ArrayLike | None = None) -> Self:
         """Learn for `max_iter` epochs from inputs X of shape [samples, features] and one label y for each sample.
+
+        X may also be a :class:`tabla.Data` with an input ``x`` and a label ``y``, whose training part is learnt from.
 
         Parameters and data that do not fit are a ValueError or a TypeError, which names the cure. The estimator is then
         as it was before.
         """
         self._check()
+        given, wanted = pair_of(X, y)
         with unchanged_by_errors(self), value_errors():
-            inputs, labels = self._first_labels(X, y)
+            inputs, labels = self._first_labels(given, wanted)
             self._start(inputs, labels)
             self._learn(inputs, labels, self.max_iter)
             self._warn_of_nothing()

@@ -11,7 +11,15 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, column_or_1d
 
 from tabla.base.source import TablaValueError
-from tabla.sklearn.checks import checked_classes, checked_data, classes_in, conversion, unchanged_by_errors
+from tabla.learn.data.dataset import Data
+from tabla.sklearn.checks import (
+    checked_classes,
+    checked_data,
+    classes_in,
+    conversion,
+    pair_of,
+    unchanged_by_errors,
+)
 from tabla.sklearn.estimator import FixedPointEstimator
 from tabla.sklearn.scaling import Scaling
 
@@ -58,6 +66,14 @@ class FixedPointRegressor(RegressorMixin, FixedPointEstimator):
         decided = self._decided(X)
         return self._labels.undo(decided)[:, 0]
 
+    def score(self, X: ArrayLike | Data, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> float:
+        """Return R2, the coefficient of determination, of the predictions for X against y.
+
+        X may also be a :class:`tabla.Data`, whose test part counts, or without one all its samples.
+        """
+        inputs, labels = pair_of(X, y, held_out=True)
+        return float(super().score(inputs, labels, sample_weight))
+
     def _labels_of(self, X: ArrayLike, y: ArrayLike, *, reset: bool) -> tuple[Reals, Reals]:
         inputs, labels = checked_data(self, X, y, y_numeric=True, reset=reset)
         with conversion(inputs, labels):
@@ -102,6 +118,14 @@ class FixedPointClassifier(ClassifierMixin, FixedPointEstimator):
         decided = self._decided(X)
         chosen = (decided[:, 0] > 0).astype(np.int64) if decided.shape[1] == 1 else decided.argmax(axis=1)
         return np.asarray(self.classes_[chosen])
+
+    def score(self, X: ArrayLike | Data, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> float:
+        """Return the accuracy of the predictions for X against y.
+
+        X may also be a :class:`tabla.Data`, whose test part counts, or without one all its samples.
+        """
+        inputs, labels = pair_of(X, y, held_out=True)
+        return float(super().score(inputs, labels, sample_weight))
 
     def _decision_values(self, X: ArrayLike) -> Reals:
         decided = self._decided(X)

@@ -111,6 +111,39 @@ class Data(DataOptions):
             raise no_arrays(self.path)
         return dict(read_npz(self.path))
 
+    def pair(self, *, held_out: bool = False) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return the input ``x`` and the label ``y`` of the training part, before any preparation, for estimators.
+
+        With `held_out` they are those of the test part, or of all samples if there is none. Data with other names, and
+        standardised data, are a `TablaError`: estimators standardise themselves.
+        """
+        if self.standardise or self.standardise_labels:
+            hint = "leave it out of the data, and give the estimator standardise=True"
+            raise TablaValueError("standardise: estimators standardise their data themselves", hint=hint)
+        if held_out and self.test is not None:
+            return Data(self.test, columns=self.columns, classes=self.classes).pair()
+        inputs, labels = self._own_pair()
+        count = min(len(labels), self.samples or MOST_SAMPLES)
+        rows = np.arange(count)
+        if self.shares is not None:
+            found = self.shares.indices(count)
+            rows = found.test if held_out and len(found.test) else found.training
+        if self.shuffle is not None and not held_out:
+            rows = rows[np.random.default_rng(self.shuffle).permutation(len(rows))]
+        return inputs[rows], labels[rows]
+
+    def _own_pair(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        if isinstance(self.source, tuple) and len(self.source) == 2:
+            inputs, labels = map(np.asarray, self.source)
+            return inputs, labels
+        found, _, _ = self.arrays(Tensors(inputs={}, labels={"y": ()}))
+        if found.keys() != {"x", "y"}:
+            raise TablaValueError(
+                f"an estimator takes an input 'x' and a label 'y', and the data has {', '.join(found)}",
+                hint="name them, as in tabla.Data(..., columns={'x': '*', 'y': 'species'})",
+            )
+        return found["x"], found["y"]
+
     @property
     def fingerprint(self) -> str:
         """A text that is the same for data with the same options and the same arrays. What files hold is not in it."""
