@@ -67,6 +67,7 @@ class WordType:
         Raises `TablaError` for numbers that the words do not hold.
         """
         if self.integer:
+            _refuse_infinite(real_numbers(array, self.name), self.name)
             self.refuse_fractions(array)
             return integer_words(array, self.format, self.name)
         return to_words(array, self.format, self.name, role=self.role, guard=self.guard, place_of=place_of)
@@ -82,6 +83,14 @@ class WordType:
         Integers never saturate, because they would be wrong.
         """
         return (array, 0) if self.integer else saturated(array, self.format)
+
+
+def _refuse_infinite(real: Reals, name: str) -> None:
+    if not np.isfinite(real).all():
+        where = ", ".join(str(int(i)) for i in np.argwhere(~np.isfinite(real))[0])
+        raise TablaError(
+            f"'{name}' holds a value that is not finite, first at [{where}]", hint="replace nan and inf before use"
+        )
 
 
 def to_words(
@@ -104,11 +113,7 @@ def to_words(
     hold the value, if there is one, and a number to divide by.
     """
     real = real_numbers(array, name)
-    if not np.isfinite(real).all():
-        where = ", ".join(str(int(i)) for i in np.argwhere(~np.isfinite(real))[0])
-        raise TablaError(
-            f"'{name}' holds a value that is not finite, first at [{where}]", hint="replace nan and inf before use"
-        )
+    _refuse_infinite(real, name)
     words = _nearest(real * fmt.one)
     outside = (words < fmt.lowest) | (words > fmt.highest)
     if guard:

@@ -131,6 +131,8 @@ def test_the_type_of_a_tensor_is_that_of_its_role_and_its_guard_bits() -> None:
         (REAL, [1.0, 40.0], r"input 'x' holds 40 in row 11, outside the range of q6\.10", "use --format q7.10"),
         (WIDE, [1.0, -40.0], r"model 'w' holds -40, outside the range of q6\.10", "use --format q7.10"),
         (WHOLE, [1.0, 0.5], "'k' is a tensor of integers, but its array has fractions", "round the data"),
+        (WHOLE, [1, np.inf], "'k' holds a value that is not finite", "replace nan and inf"),
+        (WHOLE, [np.nan], "'k' holds a value that is not finite", "replace nan and inf"),
         (WHOLE, [1, 40000], r"'k' holds 40000, outside the integers of q6\.10", "use --format q7.10"),
     ],
 )

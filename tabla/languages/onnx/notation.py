@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,6 @@ from tabla.base.source import TablaError
 from tabla.graph.format import Format
 from tabla.graph.graph import Graph
 from tabla.languages.onnx import Imported, Model, inference, read_path
-from tabla.languages.onnx.merging import merge_all
 from tabla.languages.onnx.names import LABEL
 from tabla.languages.onnx.training import Tuning, learning
 from tabla.languages.options import ProgramOptions
@@ -71,7 +69,7 @@ def read_model(model: Model, options: ProgramOptions) -> Reading:
         values=tuple(values),
         positions=lambda number_format: named_positions(program, number_format),
         models=_brought(made),
-        merge=partial(merge_all, made.merged),
+        merge=made.taken,
         labels=made.labels,
         scored_by="" if learns else LABEL,
         scores=_real(program),

@@ -284,6 +284,25 @@ def test_words_that_are_all_zero() -> None:
     _ = read(case.proto(), train=("w",), loss="mse", learning_rate=0.1, format="q2.14").lowered
 
 
+def test_weights_of_a_bias_that_was_zero(tmp_path: Path) -> None:
+    """A bias of zeros is a constant of the program that infers. What it learned needs the options of learning."""
+    arrays = {"w": drawn(6, 3), "b": np.zeros(3)}
+    case = Case(nodes=[node("Gemm", "x w b", "z")], arrays=arrays, outputs=("z",))
+    model = case.proto()
+    x = drawn(12, 6)
+    options: dict[str, Any] = {"loss": "mse", "learning_rate": 0.125, "pes": 2}
+    learns = tabla.from_onnx(model, train=["w", "b"], **options)
+    tuned = learns.train({"x": x, "label": drawn(12, 3)}, epochs=1).models
+    assert tuned["b"].any()
+    build = tabla.from_onnx(model, pes=2)
+    with pytest.raises(tabla.TablaError, match="'b', which is a constant of the program: all its elements are 0") as no:
+        build.evaluate({"x": x}, weights=tuned)
+    assert "--train" in (no.value.hint or "")
+    frozen = tabla.from_onnx(model, train=["w"], **options).train({"x": x, "label": drawn(12, 3)}, epochs=1).models
+    found = build.evaluate({"x": x}, weights={**frozen, "b": np.zeros(3)})["z"]
+    assert np.array_equal(found, build.evaluate({"x": x}, weights={"w": frozen["w"]})["z"])
+
+
 def test_other_programs_refuse_the_options(tmp_path: Path) -> None:
     (tmp_path / "model.t").write_text("model_input x; model_output y; model w; gradient g -> w; mu = 1; g = w * x - y;")
     for option in ({"train": ("w",)}, {"freeze": ("w",)}, {"loss": "mse"}):
