@@ -15,7 +15,18 @@ from tabla.base.options import Record, options_of
 from tabla.learn.options import RECORDS
 
 WHERE = Path(tabla.learn.__file__).with_name("keywords.py")
-FUNCTIONS = ("compile", "train", "test", "evaluate", "simulate", "formats", "explore", "synthesise", "bitstream")
+FUNCTIONS = (
+    "compile",
+    "train",
+    "test",
+    "predict",
+    "evaluate",
+    "simulate",
+    "formats",
+    "explore",
+    "synthesise",
+    "bitstream",
+)
 NAMES = {
     "Mapping": "collections.abc",
     "Sequence": "collections.abc",

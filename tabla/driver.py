@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         BitstreamOptions,
         CompileOptions,
         EvaluateOptions,
+        PredictOptions,
         SimulateOptions,
         SynthesiseOptions,
         TestOptions,
@@ -194,6 +195,20 @@ class Build(Stages):
         from tabla.learn.test import test
 
         return test(self, Data.of_source(data, DataOptions.of(options)), LearnOptions.of(options))
+
+    @taking(DataOptions, LearnOptions)
+    def predict(self, data: DataSource | Data | NDArray[Any], **options: Unpack[PredictOptions]) -> Any:
+        """Predict with the models `weights`, or those that a model of ONNX brings; labels in the data are ignored.
+
+        Return a data frame if one was given, with its index: the names of the classes under the label, if it has
+        classes, and the predicted values. Otherwise these are arrays by name. Data is standardised as when the models
+        were learnt, and predictions of standardised labels are in the user's units. `data` may also be the array of the
+        only input. Without an `engine` every sample is evaluated, and the first ones run on the cycle model as well.
+        """
+        from tabla.learn.predict import as_given, predict
+
+        given = Data.of_source(data, DataOptions.of(options))  # type: ignore[arg-type]  # an array alone is for this
+        return as_given(predict(self, given, LearnOptions.of(options)), given.source)
 
     @taking(PartOptions)
     def synthesise(

@@ -219,10 +219,8 @@ class Stages:
         Raises `TablaError` for a program that no array holds, or that the machine cannot run.
         """
         from tabla.schedule.compile import legal_graph
-        from tabla.schedule.mapping.capacity import refuse_excess
 
         with self.reading.text.pointing_back():
-            refuse_excess(self.graph, self.template)
             return legal_graph(self.graph, self.template, self.format)
 
     @property

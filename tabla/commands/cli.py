@@ -84,6 +84,12 @@ COMMANDS = {
         "tabla test model.t --weights trained.npz --data new.csv",
         "data weights metric predict columns classes engine pes format samples",
     ),
+    "predict": Command(
+        "predict",
+        "predict for data without labels with trained models, a row of output for each row of data",
+        "tabla predict model.t --weights trained.npz --data new.csv -o predictions.csv",
+        "data weights output engine predict columns format pes samples defines",
+    ),
     "formats": Command(
         "formats",
         "learn in many number formats, and name the narrowest that is as good as float64 on a validation part",
@@ -304,7 +310,7 @@ def _run(words: list[str], console: Console) -> int:
         return 1
     console.quiet = getattr(parsed, "quiet", False)
     try:
-        from tabla.commands.outputs import check_outputs
+        from tabla.commands.overwriting import check_outputs
 
         check_outputs(parsed)
         with listening(console.work), _cache_warnings(console):

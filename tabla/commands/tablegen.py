@@ -10,7 +10,7 @@ from pathlib import Path
 from tabla.base.folder import check_file, replaced_file
 from tabla.base.source import Source, TablaError
 from tabla.commands.console import Console
-from tabla.commands.outputs import check_unread
+from tabla.commands.overwriting import check_unread
 from tabla.templates import tablegen
 
 # The name of standard input and of standard output on the command line.

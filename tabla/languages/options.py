@@ -39,7 +39,7 @@ class InputShapes:
     types: Mapping[str, str] = field(default_factory=dict)
 
 
-BUILDS = ("gen", "check", "bound", "eval", "sim", "train", "test", "load", "synth", "build")
+BUILDS = ("gen", "check", "bound", "eval", "sim", "train", "test", "predict", "load", "synth", "build")
 """The commands that compile a program."""
 _LEARN = (*BUILDS, "formats")
 _KERNELS = (*BUILDS, "formats", "explore")

@@ -104,6 +104,16 @@ class TestOptions(TypedDict, total=False):
     engine: str | None
 
 
+class PredictOptions(TypedDict, total=False):
+    """The options of the function `predict`."""
+
+    columns: Mapping[str, str | Sequence[str]] | None
+    samples: int | None
+    predict: str | None
+    weights: str | Path | Mapping[str, ArrayLike] | None
+    engine: str | None
+
+
 class EvaluateOptions(TypedDict, total=False):
     """The options of the function `evaluate`."""
 

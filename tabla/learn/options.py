@@ -98,10 +98,11 @@ class LearnOptions(Record):
         Text(example="h"),
         "the value to compare with the label",
         group=_LEARNING,
-        commands=(*_LEARNERS, "test"),
-        functions=runs_of("train", "test"),
+        commands=(*_LEARNERS, "test", "predict"),
+        functions=runs_of("train", "test", "predict"),
         metavar="NAME",
         example="h",
+        helps={"predict": "the value that predicts (default: the one that the text compares with a label)"},
     )
     metric: str | None = option(
         Choice(values=NAMES, what="metric", later=True),
@@ -118,12 +119,15 @@ class LearnOptions(Record):
         ArraysOrFile(example=EXAMPLE),
         "start from these models",
         group=_LEARNING,
-        commands=("gen", *_LEARNERS, "test", "eval", "sim"),
-        functions=runs_of("train", "test", "eval", "sim"),
+        commands=("gen", *_LEARNERS, "test", "predict", "eval", "sim"),
+        functions=runs_of("train", "test", "predict", "eval", "sim"),
         metavar="FILE.npz",
         example="trained.npz",
         helps={
-            "test": "the models, as tabla train -o wrote them (default: those that a model of ONNX brings)",
+            **dict.fromkeys(
+                ("test", "predict"),
+                "the models, as tabla train -o wrote them (default: those that a model of ONNX brings)",
+            ),
             **dict.fromkeys(("eval", "sim"), "take the models that the inputs lack from this file"),
         },
     )
@@ -141,12 +145,15 @@ class LearnOptions(Record):
         Engine(),
         f"{Engine().range} (default model)",
         group="where it runs",
-        commands=("train", "test", "sim"),
-        functions=runs_of("train", "test", "sim"),
+        commands=("train", "test", "predict", "sim"),
+        functions=runs_of("train", "test", "predict", "sim"),
         metavar="NAME",
         example="verilator",
         kinds={"train": Engine(trains=True)},
-        helps={"train": f"{Engine(trains=True).range} (default {EVALUATION})", "test": Engine().range},
+        helps={
+            "train": f"{Engine(trains=True).range} (default {EVALUATION})",
+            **dict.fromkeys(("test", "predict"), Engine().range),
+        },
     )
     devices: int | Sequence[str] | None = option(
         SeveralDevices(),

@@ -223,7 +223,9 @@ class Training:
 
     def stored(self) -> dict[str, NDArray[Any]]:
         """Return the arrays that ``tabla train -o`` writes: the models, and the format in which they were learnt."""
-        recipe = ModelRecipe(format=self.format, guard=self.model_guard, saturate=self.saturate)
+        recipe = ModelRecipe(
+            format=self.format, guard=self.model_guard, saturate=self.saturate, classes=self.metric.classes
+        )
         return {**self.models, **recipe.stored()}
 
     @property

@@ -185,24 +185,9 @@ def test(build: Stages, data: Data, scoring: LearnOptions) -> Tested:
     Every word of the engine is compared with the evaluation; a difference is an AssertionError. Data is standardised,
     and its classes get numbers, as when the models were learnt.
     """
-    predict, engine = scoring.predict, scoring.engine
-    file = build.reading.text.original.name
-    if build.reading.scored_by:
-        build = labelled(build, predict)
-    elif not build.reading.trainable:
-        raise TablaError(f"'{file}' is a kernel, so it has no models to score", hint="run it with tabla sim")
-    if scoring.weights is None and not build.reading.models:
-        raise TablaError(f"'{file}' brings no models to score", hint="give them with --weights")
-    if engine is not None:
-        engine = checked_engine(engine)
-        check_installed(engine)
-    shapes = shapes_of(build.sample, "model")
-    given, stored = given_models(scoring.weights, build.reading.merge, shapes)
-    own, brought = separated(build.reading.models)
-    models = take_models({**built_rate(build.sample), **own, **given}, shapes, "the weights")
-    models = without_rate(build.sample, models)  # nothing learns here
-    part, prediction = inference_part(build, predict)
-    preparation = stored.before(brought).before(_own_classes(build))
+    build, models, preparation = with_models(build, scoring, "score")
+    engine = scoring.engine
+    part, prediction = inference_part(build, scoring.predict)
     ready = data.prepared(tensors_of(build), preparation, partial(samples_of, part), needs_test=False)
     ready.preparation.check_prediction(prediction)
     found = ready.parts.test or ready.parts.training
@@ -244,6 +229,30 @@ def test(build: Stages, data: Data, scoring: LearnOptions) -> Tested:
         events=events(part.lowered, ran.expected.counts),
         saturated=held(part, found.arrays)[1],
     )
+
+
+def with_models(
+    build: Stages, run: LearnOptions, what: str
+) -> tuple[Stages, dict[str, NDArray[np.float64]], Preparation]:
+    """Return a program with a label, the models of the weights, and the preparation of the data that they are for.
+
+    `what` says in errors what is to be done with the models. An engine that is not installed is a `TablaError`.
+    """
+    file = build.reading.text.original.name
+    if build.reading.scored_by:
+        build = labelled(build, run.predict)
+    elif not build.reading.trainable:
+        raise TablaError(f"'{file}' is a kernel, so it has no models to {what}", hint="run it with tabla sim")
+    if run.weights is None and not build.reading.models:
+        raise TablaError(f"'{file}' brings no models to {what}", hint="give them with --weights")
+    if run.engine is not None:
+        check_installed(checked_engine(run.engine))
+    shapes = shapes_of(build.sample, "model")
+    given, stored = given_models(run.weights, build.reading.merge, shapes)
+    own, brought = separated(build.reading.models)
+    models = take_models({**built_rate(build.sample), **own, **given}, shapes, "the weights")
+    # Nothing learns here.
+    return build, without_rate(build.sample, models), stored.before(brought).before(_own_classes(build))
 
 
 def _own_classes(build: Stages) -> Preparation:

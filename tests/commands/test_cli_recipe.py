@@ -70,6 +70,7 @@ def test_the_models_are_scored_in_the_format_in_which_they_learnt(
     )
     assert recipe("a.npz") == {
         "schema": "tabla-recipe", "version": 1, "format": "q4.4", "model_guard": 4, "saturate": False,
+        "classes": {"count": 2, "low": 0.0, "threshold": 0.5},
     }  # fmt: skip
     out, remarks = told(capsys, "test", "model.t", "--weights", "a.npz", *DATA, "--json", "t.json")
     found, learnt = json.loads(Path("t.json").read_text()), json.loads(Path("a.json").read_text())

@@ -10,7 +10,7 @@ from tabla.base.options import Record, option
 from tabla.learn.data.source import DataSource
 from tabla.learn.data.split import Shares, Split, split_of
 
-RUNS = {"train": "train", "test": "test", "eval": "evaluate", "sim": "simulate"}
+RUNS = {"train": "train", "test": "test", "predict": "predict", "eval": "evaluate", "sim": "simulate"}
 """The methods of a build by the commands that take the same options of data and learning."""
 SPLIT = "0.2,0.2"
 """The shares of an exploration if none are named: the test part, and the validation part that scores the formats."""
@@ -39,8 +39,8 @@ class DataOptions(Record):
         COLUMNS,
         "the columns of the table that an input or a label takes; * stands for all others",
         group=_TABLE,
-        commands=(*_LEARNERS, "test"),
-        functions=runs_of("train", "test"),
+        commands=(*_LEARNERS, "test", "predict"),
+        functions=runs_of("train", "test", "predict"),
         metavar="NAME=COLUMN,...",
         example="x=sepal,petal",
     )
@@ -83,8 +83,8 @@ class DataOptions(Record):
         WholeNumber(low=1),
         "use only the first N samples",
         group=_PREPARATION,
-        commands=(*_LEARNERS, "test", "eval", "sim"),
-        functions=runs_of("train", "test", "eval", "sim"),
+        commands=(*_LEARNERS, "test", "predict", "eval", "sim"),
+        functions=runs_of("train", "test", "predict", "eval", "sim"),
         metavar="N",
         example="1000",
         unit="samples",

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from tabla.base.npz import RESERVED
 from tabla.base.source import TablaError
 from tabla.graph.format import Format
+from tabla.learn.data.classes import Classes
 
 NAME = f"{RESERVED}recipe"
 """The name of the array. Its one element is a text of JSON."""
@@ -23,16 +24,21 @@ SCHEMA, VERSION = "tabla-recipe", 1
 class ModelRecipe:
     """The number format in which models were learnt, with the `guard` bits of those that learn.
 
-    `saturate` says whether data outside of the format's range was taken for its nearest word.
+    `saturate` says whether data outside of the format's range was taken for its nearest word. `classes` are those that
+    the labels were, if they were classes.
     """
 
     format: str
     guard: int = 0
     saturate: bool = False
+    classes: Classes | None = None
 
     def stored(self) -> dict[str, NDArray[Any]]:
         """Return the array that lies beside the models, by its name."""
-        fields = {"format": self.format, "model_guard": self.guard, "saturate": self.saturate}
+        fields: dict[str, Any] = {"format": self.format, "model_guard": self.guard, "saturate": self.saturate}
+        if self.classes is not None:
+            kept = ("count", "low", "threshold")
+            fields["classes"] = {name: getattr(self.classes, name) for name in kept}
         return {NAME: np.array(json.dumps({"schema": SCHEMA, "version": VERSION, **fields}))}
 
 
@@ -56,4 +62,14 @@ def recipe_in(arrays: Mapping[str, NDArray[Any]], where: str) -> ModelRecipe | N
             f"the array '{NAME}' of {where} is no recipe of models",
             hint="use the file that tabla train -o wrote, or leave the array out and name the format with --format",
         ) from None
-    return ModelRecipe(format=str(number), guard=guard, saturate=found.get("saturate") is True)
+    classes = _classes(found.get("classes"))
+    return ModelRecipe(format=str(number), guard=guard, saturate=found.get("saturate") is True, classes=classes)
+
+
+def _classes(found: object) -> Classes | None:
+    """Return the classes that a recipe has. What is no such entry is passed over: the models are right without it."""
+    match found:
+        case {"count": int(count), "low": int() | float() as low, "threshold": int() | float() | None as threshold}:
+            return Classes(count=count, low=low, threshold=threshold) if count >= 2 else None
+        case _:
+            return None
