@@ -87,8 +87,11 @@ COMMANDS = {
     "predict": Command(
         "predict",
         "predict for data without labels with trained models, a row of output for each row of data",
-        "tabla predict model.t --weights trained.npz --data new.csv -o predictions.csv",
+        "tabla predict trained.npz --data new.csv -o predictions.csv",
         "data weights output engine predict columns format pes samples defines",
+    ),
+    "show": Command(
+        "show", "say what a file of models holds, and how its models were learnt", "tabla show trained.npz"
     ),
     "formats": Command(
         "formats",

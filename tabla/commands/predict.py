@@ -7,11 +7,10 @@ from pathlib import Path
 
 from tabla.base.folder import check_file, replaced_file
 from tabla.base.source import TablaError
-from tabla.commands.arguments import add_build, add_data, add_file, add_options, add_quiet, add_strict, record_of
+from tabla.commands.arguments import add_build, add_data, add_options, add_quiet, add_strict, record_of
 from tabla.commands.console import Console
+from tabla.commands.models import build_for_models
 from tabla.commands.output import strict_status, write_arrays
-from tabla.commands.test import scored_options
-from tabla.driver import build
 from tabla.learn.data.dataset import Data
 from tabla.learn.data.options import DataOptions
 from tabla.learn.options import LearnOptions
@@ -20,7 +19,8 @@ from tabla.learn.predict import predict
 
 def configure(parser: ArgumentParser) -> None:
     """Add the options of the command."""
-    add_file(parser)
+    text = "the models with their program, as tabla train -o wrote them; or the program, and --weights"
+    parser.add_argument("file", metavar="FILE", help=text)
     add_data(parser, required=True)
     text = "write the predictions there, a row for each row of the data: .csv or .npz"
     parser.add_argument("-o", "--output", metavar="FILE", help=text)
@@ -37,7 +37,7 @@ def run(arguments: Namespace, console: Console) -> int:
         if where.suffix not in (".csv", ".npz"):
             raise TablaError(f"predictions cannot be written to '{where}'", hint="name a file .csv or .npz with -o")
         check_file(where)
-    made = build(arguments.file, scored_options(arguments, console))
+    made = build_for_models(arguments, console, "used")
     console.progress(f"{arguments.file}: predicting")
     data = Data.of_source(arguments.data, record_of(arguments, DataOptions))
     found = predict(made, data, record_of(arguments, LearnOptions))

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tabla._version import VERSION
 from tabla.learn.data.classes import confusion_lines
-from tabla.learn.data.recipe import ModelRecipe
+from tabla.learn.data.recipe import LearntProgram, ModelRecipe
 from tabla.learn.events import Events
 from tabla.learn.fleet.step_cost import StepCost
 from tabla.learn.measure import Score
@@ -220,11 +221,27 @@ class Training:
     saturate: bool = False
     remark: str = ""
     fleet: StepCost | None = None
+    program: LearntProgram | None = field(default=None, repr=False)
+    learning_rate: str | None = None
 
     def stored(self) -> dict[str, NDArray[Any]]:
-        """Return the arrays that ``tabla train -o`` writes: the models, and the format in which they were learnt."""
+        """Return the arrays that ``tabla train -o`` writes: the models, and the recipe of how they were learnt."""
         recipe = ModelRecipe(
-            format=self.format, guard=self.model_guard, saturate=self.saturate, classes=self.metric.classes
+            format=self.format,
+            guard=self.model_guard,
+            saturate=self.saturate,
+            classes=self.metric.classes,
+            program=self.program,
+            how={
+                "learning_rate": self.learning_rate,
+                "minibatch": self.minibatch,
+                "epochs": self.epochs,
+                "samples": self.samples,
+                "predict": self.prediction.name,
+                "label": self.prediction.label,
+                "metric": self.metric.name,
+                "tool": f"tabla {VERSION}",
+            },
         )
         return {**self.models, **recipe.stored()}
 

@@ -33,6 +33,7 @@ from tabla.host.engines.session import EVALUATION, Session, check_installed, che
 from tabla.learn.data.dataset import Data, Prepared, tensors_of
 from tabla.learn.data.parts import Parts
 from tabla.learn.data.preparation import given_models, separated
+from tabla.learn.data.recipe import LearntProgram
 from tabla.learn.data.split import check_held_out
 from tabla.learn.evaluated import CHECKED, Evaluated
 from tabla.learn.events import events
@@ -322,6 +323,8 @@ def _record(task: _Task, outcome: Outcome, checked: int) -> Training:
         saturate=build.options.saturate,
         remark=outcome.remark,
         fleet=cost,
+        program=LearntProgram.of(build),
+        learning_rate=None if build.options.learning_rate is None else str(build.options.learning_rate),
     )
 
 

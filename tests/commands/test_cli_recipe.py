@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -68,7 +69,15 @@ def test_the_models_are_scored_in_the_format_in_which_they_learnt(
         "--json",
         "a.json",
     )
-    assert recipe("a.npz") == {
+    kept = recipe("a.npz")
+    assert kept.pop("program") == {
+        "name": "model", "sha256": hashlib.sha256(TEXT.encode()).hexdigest(), "text": TEXT, "defines": {},
+    }  # fmt: skip
+    assert kept.pop("how") == {
+        "learning_rate": None, "minibatch": 1, "epochs": 2, "samples": 40, "predict": "h", "label": "y",
+        "metric": "accuracy", "tool": f"tabla {tabla.__version__}",
+    }  # fmt: skip
+    assert kept == {
         "schema": "tabla-recipe", "version": 1, "format": "q4.4", "model_guard": 4, "saturate": False,
         "classes": {"count": 2, "low": 0.0, "threshold": 0.5},
     }  # fmt: skip
@@ -164,3 +173,45 @@ def test_fields_of_later_versions_are_ignored() -> None:
 def test_what_is_no_recipe_is_refused(text: str) -> None:
     with pytest.raises(TablaError, match=r"the array 'tabla\.recipe' of 'm\.npz' is no recipe"):
         recipe_in({NAME: np.array(text)}, "'m.npz'")
+
+
+def test_a_file_of_models_predicts_by_itself(run: Command, capsys: pytest.CaptureFixture[str]) -> None:
+    """The program, its constants, the format and the classes come from the file; the program's own file is gone."""
+    run("train", "model.t", *DATA, "-D", "mu=0.25", "--format", "q4.6", "-o", "a.npz")
+    with_file, _ = told(capsys, "predict", "model.t", "--weights", "a.npz", "--data", "inputs.npz", "-o", "one.csv")
+    Path("model.t").unlink()
+    alone, _ = told(capsys, "predict", "a.npz", "--data", "inputs.npz", "-o", "two.csv")
+    assert alone == with_file and alone.startswith("40 samples predicted, q4.6")
+    assert Path("one.csv").read_bytes() == Path("two.csv").read_bytes()
+    assert told(capsys, "test", "a.npz", "--data", "data.npz")[0].startswith("model: 40 samples, none learnt from")
+
+
+def test_a_changed_program_is_named(run: Command, capsys: pytest.CaptureFixture[str]) -> None:
+    run("train", "model.t", *DATA, "-o", "a.npz")
+    assert "has changed" not in told(capsys, "predict", "model.t", "--weights", "a.npz", "--data", "inputs.npz")[1]
+    Path("model.t").write_text(TEXT + "// another line\n")
+    remarks = told(capsys, "predict", "model.t", "--weights", "a.npz", "--data", "inputs.npz")[1]
+    assert "note: 'model.t' has changed since the models of 'a.npz' were learnt\n" in remarks
+
+
+def test_what_a_file_of_models_cannot_do(run: Command, capsys: pytest.CaptureFixture[str]) -> None:
+    run("train", "model.t", *DATA, "-o", "a.npz")
+    np.savez("bare.npz", w=np.zeros(4))
+    cases = {
+        ("predict", "bare.npz", "--data", "inputs.npz"): "'bare.npz' does not keep the program of its models",
+        ("predict", "a.npz", "--weights", "a.npz", "--data", "inputs.npz"): "the models are named twice",
+        ("predict", "a.npz", "--data", "inputs.npz", "-o", "a.npz"): "the command reads this file",
+        ("show", "inputs.t"): "neither .npz nor .csv",
+    }
+    for words, message in cases.items():
+        assert main(words) == 1
+        assert message in capsys.readouterr().err, words
+
+
+def test_show_says_how_models_were_learnt(run: Command, capsys: pytest.CaptureFixture[str]) -> None:
+    run("train", "model.t", *DATA, "--standardise", "--epochs", "3", "--learning-rate", "0.25", "-o", "a.npz")
+    lines = dict(line.split(maxsplit=1) for line in told(capsys, "show", "a.npz")[0].splitlines() if line[0] != " ")
+    assert lines["models"] == "w[4]" and lines["format"] == "q6.10" and lines["epochs"] == "3"
+    assert lines["program"].startswith("model -D mu=0.25, SHA-256 ") and lines["standardised"] == "x"
+    np.savez("bare.npz", w=np.zeros(4))
+    assert "not told" in told(capsys, "show", "bare.npz")[0]

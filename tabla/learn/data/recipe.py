@@ -1,10 +1,11 @@
-"""What a file of models tells of the accelerator that learnt them: the array ``tabla.recipe`` beside the models."""
+"""What a file of models tells of how they were learnt: the array ``tabla.recipe`` beside the models."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from tabla.base.npz import RESERVED
 from tabla.base.source import TablaError
+from tabla.build.stages import Stages
 from tabla.graph.format import Format
 from tabla.learn.data.classes import Classes
 
@@ -21,17 +23,46 @@ SCHEMA, VERSION = "tabla-recipe", 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelRecipe:
-    """The number format in which models were learnt, with the `guard` bits of those that learn.
+class LearntProgram:
+    """The program that learnt some models: its `name`, and the SHA-256 of its text after ``$``.
 
-    `saturate` says whether data outside of the format's range was taken for its nearest word. `classes` are those that
-    the labels were, if they were classes.
+    A ``.t`` program also has that `text`, and the values of constants that were given beside it. The text is only ever
+    parsed. Programs of Python, and models, are never kept: their file has to be named again.
+    """
+
+    name: str
+    sha256: str
+    text: str | None
+    defines: Mapping[str, str] = field(default_factory=dict)
+
+    @staticmethod
+    def of(build: Stages) -> LearntProgram:
+        """Return the program of a build."""
+        text = build.reading.text.source.text
+        own = build.reading.text.original.name.endswith(".t")
+        return LearntProgram(
+            name=build.name,
+            sha256=hashlib.sha256(text.encode()).hexdigest(),
+            text=text if own else None,
+            defines=build.options.all_defines if own else {},
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelRecipe:
+    """How models were learnt, so that others can use them.
+
+    `format` is the number format, with the `guard` bits of the models that learn. `saturate` says whether data outside
+    of its range was taken for its nearest word. `classes` are those that the labels were, if they were classes.
+    `program` is what learnt them, and `how` has the options of learning by name, as texts and numbers.
     """
 
     format: str
     guard: int = 0
     saturate: bool = False
     classes: Classes | None = None
+    program: LearntProgram | None = None
+    how: Mapping[str, str | int | None] = field(default_factory=dict)
 
     def stored(self) -> dict[str, NDArray[Any]]:
         """Return the array that lies beside the models, by its name."""
@@ -39,6 +70,9 @@ class ModelRecipe:
         if self.classes is not None:
             kept = ("count", "low", "threshold")
             fields["classes"] = {name: getattr(self.classes, name) for name in kept}
+        if self.program is not None:
+            fields["program"] = asdict(self.program)
+        fields |= {"how": dict(self.how)} if self.how else {}
         return {NAME: np.array(json.dumps({"schema": SCHEMA, "version": VERSION, **fields}))}
 
 
@@ -62,8 +96,24 @@ def recipe_in(arrays: Mapping[str, NDArray[Any]], where: str) -> ModelRecipe | N
             f"the array '{NAME}' of {where} is no recipe of models",
             hint="use the file that tabla train -o wrote, or leave the array out and name the format with --format",
         ) from None
-    classes = _classes(found.get("classes"))
-    return ModelRecipe(format=str(number), guard=guard, saturate=found.get("saturate") is True, classes=classes)
+    how = found.get("how")
+    return ModelRecipe(
+        format=str(number),
+        guard=guard,
+        saturate=found.get("saturate") is True,
+        classes=_classes(found.get("classes")),
+        program=_program(found.get("program")),
+        how=how if isinstance(how, dict) else {},
+    )
+
+
+def _program(found: object) -> LearntProgram | None:
+    """Return the program that a recipe has. What is no such entry is passed over."""
+    match found:
+        case {"name": str(name), "sha256": str(digest), "text": str() | None as text, "defines": dict(defines)}:
+            return LearntProgram(name=name, sha256=digest, text=text, defines={n: str(v) for n, v in defines.items()})
+        case _:
+            return None
 
 
 def _classes(found: object) -> Classes | None:

@@ -1,0 +1,72 @@
+"""The build of a command that uses models of a file: in the format in which they were learnt, by their program."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from dataclasses import replace
+from pathlib import Path
+
+from tabla.base.arrays import read_arrays
+from tabla.base.source import Source, TablaError
+from tabla.build.options import Options
+from tabla.commands.arguments import build_options
+from tabla.commands.console import Console
+from tabla.driver import Build, build
+from tabla.learn.data.recipe import LearntProgram, ModelRecipe, recipe_in
+
+
+def build_for_models(arguments: Namespace, console: Console, done: str) -> Build:
+    """Return the build of the program of a command, or if FILE is a file of models, of the program that it keeps.
+
+    The number format is that in which the models were learnt, if nothing else is said. What the file of the models does
+    not tell, and what the user says otherwise, is remarked; `done` is what is done with the models.
+    """
+    own = arguments.file.endswith(".npz")
+    if own and arguments.weights is not None:
+        raise TablaError("the models are named twice", hint=f"leave '{arguments.file}' out, or --weights")
+    if own:
+        arguments.weights = arguments.file
+    options = build_options(arguments)
+    if arguments.weights is None:
+        return build(arguments.file, options)
+    recipe = recipe_in(read_arrays(Path(arguments.weights)), f"'{arguments.weights}'")
+    options = _in_their_format(options, recipe, arguments.weights, console, done)
+    kept = None if recipe is None else recipe.program
+    if own:
+        return _of_kept(kept, options, arguments.file)
+    made = build(arguments.file, options)
+    if kept is not None and LearntProgram.of(made).sha256 != kept.sha256:
+        console.remark(f"note: '{arguments.file}' has changed since the models of '{arguments.weights}' were learnt")
+    return made
+
+
+def _of_kept(kept: LearntProgram | None, options: Options, file: str) -> Build:
+    """Return the build of a program that a file of models keeps."""
+    if kept is None or kept.text is None:
+        raise TablaError(
+            f"'{file}' does not keep the program of its models",
+            hint=f"name the program, and the models with --weights {file}",
+        )
+    defines = {**kept.defines, **options.all_defines}
+    return build(Source.from_text(kept.text, f"{kept.name}.t"), replace(options, defines=defines, learning_rate=None))
+
+
+def _in_their_format(
+    options: Options, recipe: ModelRecipe | None, weights: str, console: Console, done: str
+) -> Options:
+    """Return the options with the number format of the models, if nothing else is said."""
+    asked = options.format is not None or options.onto is not None
+    number = options.chosen_template() if asked or recipe is None else None
+    used = "" if number is None else f"q{number.integer_bits}.{number.fraction_bits}"
+    if recipe is None:
+        if not asked:
+            console.remark(
+                f"note: '{weights}' does not tell in which number format its models were learnt; they are {done} in"
+                f" {used}, and --format names another one"
+            )
+        return options
+    if not asked:
+        return replace(options, format=recipe.format, saturate=options.saturate or recipe.saturate)
+    if used != recipe.format:
+        console.remark(f"note: the models of '{weights}' were learnt in {recipe.format}, and are {done} in {used}")
+    return options

@@ -1,0 +1,64 @@
+"""``tabla show`` says what a file of models holds, and how they were learnt."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+from pathlib import Path
+
+from tabla.base.arrays import read_arrays
+from tabla.commands.console import Console
+from tabla.learn.data.preparation import Preparation, separated
+from tabla.learn.data.recipe import ModelRecipe, recipe_in
+
+_NAMES = {"learning_rate": "learning rate", "predict": "predicts with", "tool": "learnt by"}
+
+_MOST_COLUMNS = 4
+"""So many columns are listed."""
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Add the options of the command."""
+    parser.add_argument("file", metavar="FILE.npz", help="a file of models, as tabla train -o writes it")
+
+
+def run(arguments: Namespace, console: Console) -> int:
+    """Print the models and their recipe."""
+    arrays = read_arrays(Path(arguments.file))
+    models, preparation = separated(arrays)
+    recipe = recipe_in(arrays, f"'{arguments.file}'")
+    shapes = (f"{name}{''.join(f'[{size}]' for size in array.shape)}" for name, array in models.items())
+    lines = [("models", ", ".join(shapes) or "none"), *_of_recipe(recipe), *_of_data(preparation)]
+    console.result("\n".join(f"{name:<16}{text}" for name, text in lines))
+    return 0
+
+
+def _of_recipe(recipe: ModelRecipe | None) -> Iterator[tuple[str, str]]:
+    """Yield what the recipe says, each with its name."""
+    if recipe is None:
+        yield "format", "not told: tabla train -o did not write this file"
+        return
+    guard = f", {recipe.guard} guard bits" if recipe.guard else ""
+    yield "format", recipe.format + guard + (", data outside of it saturates" if recipe.saturate else "")
+    if (program := recipe.program) is not None:
+        text = "the text is in the file" if program.text is not None else "only its hash is in the file"
+        given = "".join(f" -D {name}={value}" for name, value in program.defines.items())
+        yield "program", f"{program.name}{given}, SHA-256 {program.sha256[:12]}..., {text}"
+    for name, value in recipe.how.items():
+        if value is not None:
+            yield _NAMES.get(name, name), str(value)
+    if recipe.classes is not None and recipe.classes.threshold is not None:
+        yield "classes", f"{recipe.classes.low:g} and 1, which is {recipe.classes.threshold:g} or more"
+    elif recipe.classes is not None:
+        yield "classes", f"{recipe.classes.count}, that of the largest element"
+
+
+def _of_data(preparation: Preparation) -> Iterator[tuple[str, str]]:
+    """Yield how the data was prepared, each with its name."""
+    for name, classes in preparation.classes.items():
+        yield f"classes of {name}", ", ".join(classes)
+    for name, columns in preparation.columns.items():
+        more = f" and {len(columns) - _MOST_COLUMNS} more" if len(columns) > _MOST_COLUMNS else ""
+        yield f"columns of {name}", ", ".join(columns[:_MOST_COLUMNS]) + more
+    if preparation.means:
+        yield "standardised", ", ".join(preparation.means)
