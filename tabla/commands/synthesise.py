@@ -44,7 +44,7 @@ def run(arguments: Namespace, console: Console) -> int:
     asked = replace(record_of(arguments, PartOptions), templates=arguments.templates)
     asked = replace(asked, seeds=asked.seeds or SEEDS)
     find_target(arguments.target, arguments.templates)  # an unknown family is reported before any work
-    if arguments.seeds is not None and not arguments.pnr:
+    if arguments.seeds is not None and not arguments.place_and_route:
         console.remark("note: --seeds has no effect without --pnr")
     folder = Path(arguments.file)
     if not folder.suffix and not folder.exists():

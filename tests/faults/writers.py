@@ -66,6 +66,7 @@ _EXPLORE = "explore in/line.t --workers 1 --format q6.10 -o out/report --json ou
 _FAST = "in/line.t --effort 0"
 _ONTO = "in/linear.t --onto in/overlay -D m=3"
 _SCORE = "test in/line.t --weights in/w.npz --data in/data.npz --pes 1 --effort 0 --json out/t.json"
+_PREDICT = "predict in/line.t --weights in/w.npz --data in/data.npz --pes 1 --effort 0 -o out/p.csv"
 _SIM = f"sim {_FAST} --pes 1 --inputs in/inputs.npz --engine model -o out/r.npz --json out/s.json"
 WRITERS = (
     _writer("gen", f"gen {_FAST} -o out/build --json out/g.json", "--pes 1", "--pes 2", "build", "g.json"),
@@ -77,6 +78,7 @@ WRITERS = (
     _writer("eval", "eval in/line.t --inputs in/inputs.npz -o out/r.npz", "", "-D mu=0.5", "r.npz"),
     _writer("sim", _SIM, "", "--samples 4", "r.npz", "s.json"),
     _writer("test", _SCORE, "--samples 3", "--samples 4", "t.json"),
+    _writer("predict", _PREDICT, "--samples 3", "--samples 4", "p.csv"),
     _writer("formats", "formats in/line.t --data in/data.npz --split 0.25,0.25 --epochs 1 --guards 0 --json out/f.json",
             "--widths 8", "--widths 10", "f.json"),
     _writer("explore", _EXPLORE, "--pes 1", "--pes 1,2",
@@ -157,13 +159,15 @@ def _example(example: Example, folder: Path) -> dict[Path, bytes]:
 
 def prepare(patch: pytest.MonkeyPatch) -> None:
     """Let the commands remember what takes long and writes nothing."""
-    named = ("gen", "train", "test", "load", "synthesise", "bitstream", "check", "choosing", "overlay")
+    named = ("gen", "train", "models", "load", "synthesise", "bitstream", "check", "choosing", "overlay")
     modules = tuple(import_module(f"tabla.commands.{name}") for name in named)
+    train, test, predict = (import_module(f"tabla.commands.{name}") for name in ("train", "test", "predict"))
     _remembered(patch, modules, "build", lambda *given: repr(given))
-    _remembered(patch, (Build,), "train", lambda made, *given, **named: (id(made), repr(given)))
-    _remembered(patch, (Build,), "test", lambda made, *given, **named: (id(made), repr(given), named["samples"]))
+    _remembered(patch, (train,), "train", lambda made, *given, **named: (id(made), repr(given)))
+    _remembered(patch, (test,), "test", lambda made, *given: (id(made), repr(given)))
+    _remembered(patch, (predict,), "predict", lambda made, *given: (id(made), repr(given)))
     _remembered(patch, (output_folder,), "artifacts", lambda made, given: id(made))
-    _remembered(patch, (formats,), "formats", lambda *given, **named: repr((given, named["widths"])))
+    _remembered(patch, (formats,), "table_of", lambda *given: repr(given[:6]))
     _remembered(patch, (local,), "answer", lambda question, task: (question.sum, task.key))
     patch.setattr(Build, "synthesise", lambda made, *given, **named: _Area(made.options.defines))
     patch.setattr(Build, "bitstream", _bitstream)
