@@ -153,6 +153,15 @@ COMMANDS = {
     ),
 }
 
+FIRST = (
+    ("tabla examples logistic", "write an example with its data"),
+    ("tabla check logistic.t", "report its faults"),
+    ("tabla train logistic.t --data FILE -o w.npz", "learn, on the simulated array"),
+    ("tabla predict w.npz --data NEW -o out.csv", "predict for new data"),
+    ("tabla gen logistic.t -o build/", "write the accelerator in Verilog"),
+    ("tabla synth logistic.t --target ecp5", "see what it takes of an FPGA"),
+)
+"""Commands for a beginner, each with what it does."""
 _OTHER = "see that files can be written to the outputs and to the temporary folder, which TMPDIR names"
 
 
@@ -228,7 +237,7 @@ def parser_for(command: str | None) -> Parser:
     Only the command of the name `command`, if there is one, gets its options and is imported.
     """
     parser = Parser(prog="tabla", description="From the gradient of a loss to an FPGA accelerator.", allow_abbrev=False)
-    parser.add_argument("--version", action="version", version=f"tabla {VERSION}")
+    parser.add_argument("-V", "--version", action="version", version=f"tabla {VERSION}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=Parser)
     for name, known in COMMANDS.items():
         sub = commands.add_parser(
@@ -242,12 +251,32 @@ def parser_for(command: str | None) -> Parser:
     return parser
 
 
+def short_help() -> str:
+    """Return what ``tabla`` alone prints: the way of a program through the commands that people use first."""
+    lines = (f"  {example:<45}{text}" for example, text in FIRST)
+    return "\n".join(
+        [
+            "tabla makes an FPGA accelerator of the gradient of a loss.",
+            "",
+            *lines,
+            "",
+            "tabla --help lists all commands, and tabla help COMMAND the options of one.",
+        ]
+    )
+
+
 def _parsed(words: list[str]) -> argparse.Namespace:
     """Return the arguments of a command. Words that it does not know are a fault of this command, and argparse exits.
 
     argparse itself would report them for the program as a whole, with the help that lists no option.
+    ``tabla help COMMAND`` is ``tabla COMMAND --help``.
     """
+    if words[:1] == ["help"]:
+        words = [*words[1:2], "--help"]
     command = next((word for word in words if not word.startswith("-")), None)
+    if command is not None and command not in COMMANDS:
+        near = get_close_matches(command, COMMANDS, 1)
+        parser_for(None).error(f"there is no command '{command}'{f'; did you mean {near[0]}?' if near else ''}")
     parsed, unknown = parser_for(command).parse_known_args(words)
     if unknown:
         parsed.parser.refuse(unknown)
@@ -258,6 +287,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command, whose words are `arguments` or those of the process, and return the exit status."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     console = Console(out=sys.stdout, err=sys.stderr)
+    if not words:
+        console.result(short_help())
+        return 0
     try:
         with handled(), private_temporary_folder():
             return _run(words, console)

@@ -70,6 +70,28 @@ def test_help_of_every_command(tabla: Tabla, command: str) -> None:
     assert said.out.startswith(f"usage: tabla {command}")
 
 
+def test_tabla_alone_says_where_to_begin(tabla: Tabla) -> None:
+    said = tabla()
+    assert (said.status, said.err) == (0, "")
+    commands = re.findall(r"^  tabla (\w+)", said.out, re.MULTILINE)
+    assert commands == ["examples", "check", "train", "predict", "gen", "synth"]
+    assert all(len(line) <= 80 for line in said.out.splitlines())
+
+
+def test_help_and_the_version_in_other_words(tabla: Tabla) -> None:
+    assert tabla("help", "gen") == tabla("gen", "--help")
+    assert tabla("help") == tabla("--help")
+    assert tabla("-V") == tabla("--version")
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"), [("trian", "; did you mean train?"), ("synthesize", "; did you mean synth"), ("x", "")]
+)
+def test_a_command_with_a_slip(tabla: Tabla, word: str, meant: str) -> None:
+    said = tabla(word)
+    assert said.status == 2 and said.err.startswith(f"error: there is no command '{word}'{meant}")
+
+
 def test_help_names_every_command(tabla: Tabla) -> None:
     said = tabla("--help")
     assert set(re.findall(r"^    (\w+)", said.out, re.MULTILINE)) == set(COMMANDS)
@@ -78,8 +100,8 @@ def test_help_names_every_command(tabla: Tabla) -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        (),
         ("nonsense",),
+        ("help", "nonsense"),
         ("gen",),
         ("gen", "model.t", "--nonsense"),
         ("gen", "model.t", "--pes", "many"),
