@@ -111,7 +111,8 @@ class Build(Stages):
     ) -> dict[str, NDArray[np.float64]]:
         """Return the models after the last sample, and the results of all samples, as the program means them.
 
-        No hardware takes part. `inputs` are arrays by name, or the path of their file. With `float64` the numbers are
+        No hardware takes part. `inputs` are arrays by name, the path of their file, or a :class:`tabla.Data`, all of
+        whose samples are taken in their order. With `float64` the numbers are
         not rounded to the number format. Models that `inputs` lacks come from `weights`, or are drawn by `seed`.
         `devices` share each step, as those of `train` do. Data that does not fit the program is a `TablaError`.
         """

@@ -207,6 +207,8 @@ def one_or_more(name: str, value: object, example: str) -> tuple[str, ...]:
     """Return one name or several as a tuple. Anything else is a `TablaTypeError`, whose cure is the `example`."""
     if isinstance(value, str):
         return (value,)
+    if value is None:
+        return ()
     if not isinstance(value, Sequence):
         raise TablaTypeError(f"{name}: {value!r} is no list of names", hint=f"write {example}")
     return tuple(map(str, value))

@@ -19,6 +19,12 @@ from tabla.base.parameters import Whole
 from tabla.base.source import TablaTypeError
 
 _METADATA = "option"
+COMMANDS = {
+    **{name: name for name in ("train", "test", "predict", "formats", "explore")},
+    "evaluate": "eval",
+    "simulate": "sim",
+}
+"""The commands whose phrases the functions of Python have, too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +32,7 @@ class Option:
     """What users can know of an option beside its name, its type and its default.
 
     `kind` are the values that it takes, and `unit` is what they count. `help` is a phrase for ``--help`` and the
-    reference. `kinds` and `helps` are the kinds and the phrases of commands that have others. `example` is a value as
+    reference. `kinds`, `helps` and `metavars` are those of commands that have others. `example` is a value as
     the command line has it. `group` is the title under which the option is listed. `commands` are the commands that
     take it, and `functions` the functions of Python, by their names without the class. The commands `required` refuse
     to run without it. `flag` is the option of the command line, and `metavar` stands for its value there.
@@ -37,6 +43,7 @@ class Option:
     help: str
     kinds: Mapping[str, Kind]
     helps: Mapping[str, str]
+    metavars: Mapping[str, str]
     example: str
     unit: str
     group: str
@@ -49,6 +56,10 @@ class Option:
     def help_of(self, command: str) -> str:
         """Return the phrase for a command."""
         return self.helps.get(command, self.help)
+
+    def metavar_of(self, command: str) -> str:
+        """Return what stands for the value in the help of a command."""
+        return self.metavars.get(command, self.metavar)
 
     def kind_of(self, command: str) -> Kind:
         """Return the values that a command takes."""
@@ -68,6 +79,7 @@ class About(TypedDict, total=False):
     required: tuple[str, ...]
     kinds: Mapping[str, Kind]
     helps: Mapping[str, str]
+    metavars: Mapping[str, str]
     example: str
     metavar: str
     flag: str
@@ -77,8 +89,7 @@ class About(TypedDict, total=False):
 _NOTHING: Mapping[str, Any] = {
     **dict.fromkeys(("commands", "functions", "required"), ()),
     **dict.fromkeys(("example", "metavar", "flag", "unit"), ""),
-    "kinds": {},
-    "helps": {},
+    **{name: {} for name in ("kinds", "helps", "metavars")},
 }
 
 
@@ -192,7 +203,7 @@ def taking(*records: type[Record]) -> Callable[[Function], Function]:
 
         @wraps(function)
         def checked(*values: Any, **options: Any) -> Any:
-            _refuse_unknown(name, options, [each.name for each in own] + list(known))
+            _refuse_unknown(function.__qualname__, options, [each.name for each in own] + list(known))
             return function(*values, **options)
 
         named = [
@@ -200,7 +211,8 @@ def taking(*records: type[Record]) -> Callable[[Function], Function]:
             for each, (field, _) in known.items()
         ]
         checked.__signature__ = plain.replace(parameters=[*own, *named])  # type: ignore[attr-defined]
-        checked.__doc__ = f"{inspect.getdoc(function)}\n\n{_listed(_option(each) for each, _ in known.values())}"
+        listed = _listed((_option(each) for each, _ in known.values()), COMMANDS.get(name, ""))
+        checked.__doc__ = f"{inspect.getdoc(function)}\n\n{listed}"
         return checked  # type: ignore[return-value]
 
     return around
@@ -213,26 +225,25 @@ def _belongs(each: Field[Any], function: str) -> bool:
 def _refuse_unknown(function: str, given: Iterable[str], known: list[str]) -> None:
     for name in given:
         if name not in known:
-            near = get_close_matches(name, known, 1)
-            hint = f"did you mean '{near[0]}'?" if near else f"help({function}) lists its options"
+            near = get_close_matches(name, known, 1, 0.75)
+            hint = f"did you mean '{near[0]}'?" if near else f"help(tabla.{function}) lists its options"
             raise TablaTypeError(f"{function}() got an unexpected keyword argument '{name}'", hint=hint)
 
 
-def _listed(options: Iterable[Option]) -> str:
-    """Return options as lists, one for each group, as a docstring has them."""
+def _listed(options: Iterable[Option], command: str) -> str:
+    """Return options as lists, one for each group, as a docstring has them. A command may have its own phrases."""
     groups: dict[str, list[Option]] = {}
     for each in options:
         groups.setdefault(each.group, []).append(each)
-    return "\n\n".join(
-        "\n".join(
-            [f"{group[:1].upper()}{group[1:]}:", "", *(f"* `{each.name}`: {_in_python(each)}." for each in listed)]
-        )
-        for group, listed in groups.items()
-    )
+    lists = []
+    for group, listed in groups.items():
+        rows = (f"* `{each.name}`: {_in_python(each, command)}." for each in listed)
+        lists.append("\n".join([f"{group[:1].upper()}{group[1:]}:", "", *rows]))
+    return "\n\n".join(lists)
 
 
-def _in_python(option: Option) -> str:
+def _in_python(option: Option, command: str) -> str:
     """Return the phrase of an option with the names that Python has for the options in it."""
-    known = option.kind.range
-    text = option.help if not known or known in option.help else f"{option.help}; {known}"
+    known, text = option.kind_of(command).range, option.help_of(command)
+    text = text if not known or known in text else f"{text}; {known}"
     return re.sub(r"--([a-z][a-z-]*)", lambda found: f"`{found[1].replace('-', '_')}`", text)

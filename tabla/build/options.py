@@ -146,7 +146,7 @@ class ArrayOptions(Record):
     )
     onto: str | Path | None = option(
         FileName(),
-        "the folder of an overlay: compile for its array, which has all of the above fixed",
+        "the folder of an overlay: compile for its array, which has its size, memories, number format and bus fixed",
         group=_ARRAY,
         commands=BUILDS,
         metavar="FOLDER",

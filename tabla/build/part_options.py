@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from pathlib import Path
 
 from tabla.base.kinds import FileName, Kind, Switch, Text, WholeNumber
@@ -28,19 +29,19 @@ class ClockRate(Kind):
             rate = float(text)
         except ValueError:
             raise TablaValueError(f"'{text}' is not a number of MHz") from None
-        return self._inside(rate)
+        return self._inside(rate, text)
 
     def checked(self, name: str, value: object) -> float:
-        if isinstance(value, bool) or not isinstance(value, int | float):
+        if isinstance(value, bool) or not isinstance(value, Real):
             raise TablaTypeError(f"{name}: {value!r} is not a number of MHz", hint=f"write {name}=25")
         try:
-            return self._inside(float(value))
+            return self._inside(float(value), str(value))
         except TablaValueError as fault:
             raise TablaValueError(f"{name}: {fault.message}", hint=f"write {name}=25") from None
 
-    def _inside(self, rate: float) -> float:
+    def _inside(self, rate: float, text: str) -> float:
         if not 0 < rate < 10_000:
-            raise TablaValueError(f"{rate} MHz is no possible clock rate")
+            raise TablaValueError(f"{text} MHz is no possible clock rate")
         return rate
 
 

@@ -109,17 +109,17 @@ def _add(group: _ActionsContainer, command: str, option: Option) -> None:
         case "switch":
             told |= {"action": "store_true"}
         case "pairs":
-            told |= {"action": Named, "type": reader(kind), "default": [], "metavar": option.metavar}
+            told |= {"action": Named, "type": reader(kind), "default": [], "metavar": option.metavar_of(command)}
         case "names":
-            told |= {"action": "append", "type": reader(kind), "default": [], "metavar": option.metavar}
+            told |= {"action": "append", "type": reader(kind), "default": [], "metavar": option.metavar_of(command)}
         case "lists":
-            told |= {"action": "extend", "type": reader(kind), "nargs": "+", "metavar": option.metavar}
+            told |= {"action": "extend", "type": reader(kind), "nargs": "+", "metavar": option.metavar_of(command)}
         case _:
             told |= {"type": reader(kind), "required": command in option.required}
             if isinstance(kind, Choice | NumberChoice):
                 told["choices"] = kind.values
-            if option.metavar:
-                told["metavar"] = option.metavar
+            if metavar := option.metavar_of(command):
+                told["metavar"] = metavar
     group.add_argument(option.flag, **told)
 
 

@@ -63,13 +63,13 @@ COMMANDS = {
     "eval": Command(
         "evaluate",
         "compute the results of the program without hardware, in fixed point or float64",
-        "tabla eval model.t --inputs data.npz -o results.npz",
+        "tabla eval model.t --inputs data.npz --seed 0 -o results.npz",
         "inputs output format float weights seed samples defines sizes shapes",
     ),
     "sim": Command(
         "simulate",
         "compute the results of the program on the simulated accelerator, and count its cycles",
-        "tabla sim model.t --inputs data.npz --engine verilator",
+        "tabla sim model.t --inputs data.npz --seed 0 --engine verilator",
         "inputs output engine pes format weights seed samples defines sizes",
     ),
     "train": Command(
@@ -126,7 +126,7 @@ COMMANDS = {
     "build": Command(
         "bitstream",
         "synthesise, place and route the accelerator for a board and write the bitstream",
-        "tabla build model.t --board ulx3s-85k -o bitstream/",
+        "tabla build model.t --board ulx3s-85f -o bitstream/",
         "board output megahertz baud seeds pes format defines minibatch json",
     ),
     "ranges": Command(

@@ -70,7 +70,7 @@ class ProgramOptions(Record):
     )
     learning_rate: str | float | None = option(
         RealNumber(),
-        "the learning rate, the same as -D mu=MU",
+        "the learning rate, which is the constant mu of a .t file",
         group=_PROGRAM,
         commands=_KERNELS,
         metavar="MU",

@@ -93,6 +93,9 @@ class LearnOptions(Record):
         metavar="N",
         example="5",
         unit="passes",
+        helps={
+            "formats": "stop each format after N epochs without a smaller validation loss, and score its best epoch"
+        },
     )
     predict: str | None = option(
         Text(example="h"),
@@ -165,6 +168,7 @@ class LearnOptions(Record):
         example="4",
         unit="devices",
         kinds={"eval": DEVICES},
+        metavars={"eval": "N"},
         helps={"eval": "let N devices share each minibatch, as tabla train --devices does"},
     )
     scheduler: str | None = option(

@@ -131,7 +131,7 @@ def _inputs(build: Stages, part: Stages, data: Data, preparation: Preparation) -
                 "an array alone is for programs with one input",
                 hint=f"give arrays by name: {', '.join(tensors.inputs)}",
             )
-        data = replace(data, source=dict.fromkeys(tensors.inputs, data.source))
+        data = data.changed(source=dict.fromkeys(tensors.inputs, data.source))
     arrays, _, origin = data.arrays(tensors, "data", preparation)
     refuse_strangers(arrays, tensors.shapes, "the data")
     inputs = {name: array for name, array in arrays.items() if name in tensors.inputs}

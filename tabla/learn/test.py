@@ -188,6 +188,7 @@ def test(build: Stages, data: Data, scoring: LearnOptions) -> Tested:
     build, models, preparation = with_models(build, scoring, "score")
     engine = scoring.engine
     part, prediction = inference_part(build, scoring.predict)
+    data = data.to_score()
     ready = data.prepared(tensors_of(build), preparation, partial(samples_of, part), needs_test=False)
     ready.preparation.check_prediction(prediction)
     found = ready.parts.test or ready.parts.training

@@ -88,7 +88,7 @@ def test_the_file_is_read_once(table: Path, monkeypatch: pytest.MonkeyPatch) -> 
     data.summary()
     assert read == [table]
     again = pickle.loads(pickle.dumps(data))
-    assert again.summary() == data.summary() and read == [table, table]
+    assert again.summary() == data.summary() == data.changed(shuffle=1).summary() and read == [table]
 
 
 def test_standardisation_sees_the_training_part_alone(table: Path) -> None:
@@ -150,6 +150,50 @@ def test_what_is_refused(case: str, table: Path) -> None:
     with pytest.raises(kind, match=message) as caught:
         call()
     assert isinstance(caught.value, tabla.TablaError)
+
+
+@pytest.mark.parametrize("more", [{"split": (0, 0.25)}, {"split": None, "split_seed": None}])
+def test_without_a_test_part_all_samples_are_scored(table: Path, more: dict[str, Any]) -> None:
+    build = tabla.compile("model.t", pes=2, effort=0)
+    models = build.train(tabla.Data(table, **options()), epochs=1).models
+    assert build.test(tabla.Data(table, **{**options(), **more}), weights=models).samples == 40
+
+
+def test_a_test_part_of_its_own_may_be_data(table: Path) -> None:
+    other = tabla.Data(table, columns={"x": "*", "y": "kind"}, classes="y", samples=7)
+    data = tabla.Data(table, **{**options(), "split": (0, 0.25), "test": other})
+    assert data.summary().parts == {"training": 30, "validation": 10, "test": 7}
+    build = tabla.compile("model.t", pes=2, effort=0)
+    training = build.train(data, epochs=1)
+    assert training.test_samples == build.test(data, weights=training.models).samples == 40
+    remarks: list[str] = []
+    found = tabla.explore(
+        "model.t", pes=2, data=data.changed(split=None, split_seed=None), epochs=1, remark=remarks.append
+    )
+    assert found.points[0].metric is not None and remarks[0].startswith("split        0,0.2:")
+
+
+def test_data_is_what_it_was_made_of() -> None:
+    x = np.eye(3)
+    one, other = tabla.Data({"x": x}, split=[0.1, 0.1]), tabla.Data({"x": x + 1}, split=[0.1, 0.1])
+    assert one == one and one != other and len({one, other}) == 2
+    assert repr(one) == "Data(<dict>, split=[0.1, 0.1])"
+    assert repr(tabla.Data("a.csv", classes="y")) == "Data('a.csv', classes=('y',))"
+
+
+def test_the_summary_counts_the_samples_that_are_used() -> None:
+    labels = [10, 9, 2, 1, 10, 9]
+    summary = tabla.Data({"x": np.arange(6.0), "y": labels}, classes="y", samples=5).summary()
+    assert summary.samples == 5 and summary.rows[0].greatest == 4.0
+    assert summary.rows[1].holds == "4 classes: 1 (1), 2 (1), 9 (1), 10 (2)"
+    with pytest.raises(tabla.TablaError, match="'x' has 2 samples and 'y' has 3"):
+        tabla.Data({"x": [1.0, 2.0], "y": [1.0, 2.0, 3.0]}).summary()
+    with pytest.raises(tabla.TablaError, match="has rows of different lengths"):
+        tabla.Data({"x": [[1.0], [2.0, 3.0]]}).summary()
+    with pytest.raises(ValueError, match="a tuple of 3 arrays is not"):
+        tabla.Data((labels, labels, labels)).summary()  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="this is data already"):
+        tabla.Data(tabla.Data("x.csv"))  # type: ignore[arg-type]
 
 
 def test_an_object_keeps_all_its_options() -> None:

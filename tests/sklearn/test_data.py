@@ -52,6 +52,15 @@ def test_a_regressor_and_the_order_of_the_samples() -> None:
     assert len(tabla.Data((inputs, labels), samples=10).pair(held_out=True)[1]) == 10
 
 
+def test_texts_and_lengths() -> None:
+    """Texts are classes whatever the source, and arrays of other lengths are told as everywhere."""
+    inputs, texts = np.random.default_rng(1).normal(size=(20, 2)), np.array(["a", "b"] * 10)
+    assert list(LogisticRegression(max_iter=1).fit(tabla.Data({"x": inputs, "y": texts})).classes_) == ["a", "b"]
+    with pytest.raises(ValueError, match="'y' has 5 samples and 'x' has 20"):
+        LogisticRegression().fit(tabla.Data((inputs, texts[:5])))
+    assert len(tabla.Data((inputs, texts), split=(0, 0.25)).pair(held_out=True)[1]) == 20
+
+
 def test_a_test_part_of_its_own(flowers: Path) -> None:
     data = data_of(flowers, test=flowers)
     assert len(data.pair()[1]) == len(data.pair(held_out=True)[1]) == 60

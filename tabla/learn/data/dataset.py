@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -74,6 +74,25 @@ class Data(DataOptions):
 
     source: DataSource
 
+    # Data is what it was made of, and not what its options say: two files with the same options are two data.
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if isinstance(self.source, Data):
+            raise TablaTypeError("source: this is data already", hint="dataclasses.replace changes its options")
+        if self.split is not None:
+            _ = self.shares  # a wrong one is refused here
+
+    def __repr__(self) -> str:
+        shown = repr(str(self.source)) if self.path is not None else f"<{type(self.source).__name__}>"
+        return f"Data({', '.join([shown, *(f'{name}={value!r}' for name, value in self._short_options())])})"
+
+    def _short_options(self) -> Iterator[tuple[str, Any]]:
+        for name, value in self.given().items():
+            yield name, value if name != "test" or isinstance(value, str | Path | Data) else type(value).__name__
+
     @staticmethod
     def of_source(source: DataSource | Data, options: DataOptions) -> Data:
         """Return a source with options as data. Data that has its options already takes no others."""
@@ -84,12 +103,17 @@ class Data(DataOptions):
             raise TablaTypeError(f"{name}: the data has its own options", hint=f"write tabla.Data(..., {name}=...)")
         return source
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Return what travels to a worker: not what was read, because the worker reads the file itself."""
-        return {each.name: getattr(self, each.name) for each in fields(self)}
+    def changed(self, **options: Any) -> Data:
+        """Return the same data with other options. What was read is not read again."""
+        other = replace(self, **options)
+        if "source" not in options:
+            other.__dict__.update({name: vars(self)[name] for name in ("table", "file") if name in vars(self)})
+        return other
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+    def to_score(self) -> Data:
+        """Return the data that models are scored on: with its test part, or without one all samples."""
+        held_out = self.test is not None or (self.shares is not None and self.shares.test > 0)
+        return self if held_out else self.changed(split=None, split_seed=None, shuffle=None)
 
     @property
     def path(self) -> Path | None:
@@ -120,14 +144,17 @@ class Data(DataOptions):
         if self.standardise or self.standardise_labels:
             hint = "leave it out of the data, and give the estimator standardise=True"
             raise TablaValueError("standardise: estimators standardise their data themselves", hint=hint)
-        if held_out and self.test is not None:
-            return Data(self.test, columns=self.columns, classes=self.classes).pair()
+        own_test = self._test_data()
+        if held_out and own_test is not None:
+            return own_test.pair()
         inputs, labels = self._own_pair()
+        check_counts({"x": len(inputs), "y": len(labels)})
         count = min(len(labels), self.samples or MOST_SAMPLES)
         rows = np.arange(count)
-        if self.shares is not None:
-            found = self.shares.indices(count)
-            rows = found.test if held_out and len(found.test) else found.training
+        if self.shares is not None and not held_out:
+            rows = self.shares.indices(count).training
+        elif self.shares is not None and self.shares.test:
+            rows = self.shares.indices(count).test
         if self.shuffle is not None and not held_out:
             rows = rows[np.random.default_rng(self.shuffle).permutation(len(rows))]
         return inputs[rows], labels[rows]
@@ -136,7 +163,9 @@ class Data(DataOptions):
         if isinstance(self.source, tuple) and len(self.source) == 2:
             inputs, labels = map(np.asarray, self.source)
             return inputs, labels
-        found, _, _ = self.arrays(Tensors(inputs={}, labels={"y": ()}))
+        texts = isinstance(self.source, Mapping) and np.asarray(self.source.get("y", 0.0)).dtype.kind in "OUS"
+        data = self.changed(classes=("y",)) if texts else self
+        found, _, _ = data.arrays(Tensors(inputs={}, labels={"y": ()}))
         if found.keys() != {"x", "y"}:
             raise TablaValueError(
                 f"an estimator takes an input 'x' and a label 'y', and the data has {', '.join(found)}",
@@ -152,15 +181,20 @@ class Data(DataOptions):
 
     def summary(self) -> Summary:
         """Return what the data holds: its columns or arrays, their numbers or classes, and the size of each part."""
+        own_test = self._test_data()
+        tested = None if own_test is None else own_test.summary().samples
         if self.table is not None:
-            return table_summary(self.table, self)
+            return table_summary(self.table, self, tested)
+        if self.columns is not None:
+            raise TablaError("only a table has columns", hint="leave columns out, or give a data frame or a .csv file")
         if self.path is not None:
-            return arrays_summary(str(self.path), self.file, self)
+            return arrays_summary(str(self.path), self.file, self, tested)
         given: Any = self.source
         if isinstance(given, tuple):
-            given = dict(zip(("X", "y"), given, strict=False))
+            given = _pair(given, Tensors(inputs={"X": ()}, labels={"y": ()}), "data")
         checked_mapping("data", given, EXAMPLE)
-        return arrays_summary("arrays", {name: np.asarray(array) for name, array in given.items()}, self)
+        found = {name: _array(array, f"'{name}'") for name, array in given.items()}
+        return arrays_summary("arrays", found, self, tested)
 
     def _repr_html_(self) -> str:
         """Return the summary as HTML, which a notebook shows."""
@@ -263,11 +297,17 @@ class Data(DataOptions):
                 known = ", ".join(tensors.labels) or "none"
                 raise TablaValueError(f"--classes: the program has no label '{name}'", hint=f"its labels are {known}")
 
+    def _test_data(self) -> Data | None:
+        """Return the test part of its own as data, read as the rest is, if there is one."""
+        if self.test is None or isinstance(self.test, Data):
+            return self.test
+        return Data(self.test, columns=self.columns, classes=self.classes)
+
     def _test_part(self, tensors: Tensors, preparation: Preparation, stack: Stack) -> Samples | None:
         """Return the samples of a test part of its own. Data that does not fit the program is a `TablaError`."""
-        if self.test is None:
+        own = self._test_data()
+        if own is None:
             return None
-        own = Data(self.test, columns=self.columns, classes=self.classes)
         raw, _, origin = own.arrays(tensors, "test", preparation)
         refuse_strangers(raw, tensors.shapes, "the test data")
         try:
@@ -293,6 +333,14 @@ def _fingerprint(value: Any) -> str:
     array = np.asarray(value)
     content = repr(array.tolist()).encode() if array.dtype.kind == "O" else np.ascontiguousarray(array).tobytes()
     return f"{array.dtype} {array.shape} {hashlib.sha256(content).hexdigest()}"
+
+
+def _array(values: Any, what: str) -> NDArray[Any]:
+    """Return an array of any type. Rows of different lengths are a `TablaError`."""
+    try:
+        return np.asarray(values)
+    except ValueError:
+        return real_array(values, what)
 
 
 def _pair(pair: tuple[ArrayLike, ...], tensors: Tensors, what: str) -> dict[str, ArrayLike]:

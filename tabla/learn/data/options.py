@@ -64,7 +64,8 @@ class DataOptions(Record):
     )
     standardise_labels: bool = option(
         Switch(),
-        "do the same to the labels, for regression; loss and metric are then those of the new labels",
+        "give each label a mean of 0 and a standard deviation of 1, for regression; loss and metric are then those of"
+        " the new labels",
         default=False,
         group=_PREPARATION,
         commands=_LEARNERS,
@@ -105,6 +106,7 @@ class DataOptions(Record):
         commands=_LEARNERS,
         functions=runs_of("train"),
         metavar="A[,B]",
+        metavars=dict.fromkeys(("formats", "explore"), "A,B"),
         example="0.2,0.1",
         helps={
             "formats": "hold out the share A of the samples as test part, and choose by the share B, the validation"

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from tabla.base.arrays import unreserved
 from tabla.base.source import TablaError
 from tabla.base.table import Table
+from tabla.build.arrays import check_counts
 from tabla.learn.data.options import DataOptions
 from tabla.learn.data.preparation import class_name
 
@@ -92,40 +93,61 @@ def _html(cells: tuple[str, ...], tag: str) -> str:
     return "<tr>" + "".join(f"<{tag} style='text-align:left'>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
 
 
-def table_summary(table: Table, options: DataOptions) -> Summary:
-    """Return the summary of a table. A split that leaves a part empty is a `TablaError`."""
-    return _summary(table.origin.strip("'"), len(table), tuple(_of_table(table, options)), options)
+def table_summary(table: Table, options: DataOptions, tested: int | None = None) -> Summary:
+    """Return the summary of a table, with so many `tested` samples in a test part of its own.
+
+    A split that leaves a part empty is a `TablaError`.
+    """
+    used = min(len(table), options.samples or len(table))
+    return _summary(table.origin.strip("'"), used, tuple(_of_table(table, options, used)), options, tested)
 
 
-def arrays_summary(name: str, arrays: Mapping[str, NDArray[Any]], options: DataOptions) -> Summary:
-    """Return the summary of arrays, which `name` stands for. A split that leaves a part empty is a `TablaError`."""
-    count = max((len(array) for array in arrays.values() if array.ndim), default=1)
-    return _summary(name, count, tuple(_of_arrays(unreserved(arrays), options)), options)
+def arrays_summary(
+    name: str, arrays: Mapping[str, NDArray[Any]], options: DataOptions, tested: int | None = None
+) -> Summary:
+    """Return the summary of arrays, which `name` stands for, as `table_summary` does.
 
-
-def _summary(name: str, count: int, rows: tuple[Row, ...], options: DataOptions) -> Summary:
+    Arrays that disagree in the number of samples, and a split that leaves a part empty, are a `TablaError`.
+    """
+    plain = unreserved(arrays)
+    counts = {each: len(array) for each, array in plain.items() if array.ndim}
+    if not plain:
+        raise TablaError("the data holds no array", hint="give at least one")
+    check_counts(counts)
+    count = next(iter(counts.values()), 1)
     used = min(count, options.samples or count)
+    first = {each: array[:used] if array.ndim else array for each, array in plain.items()}
+    return _summary(name, used, tuple(_of_arrays(first, options)), options, tested)
+
+
+def _summary(name: str, used: int, rows: tuple[Row, ...], options: DataOptions, tested: int | None) -> Summary:
     split, parts = options.shares, dict[str, int]()
-    if split is not None:
-        found = split.indices(used)
-        named = {"training": found.training, "validation": found.validation, "test": found.test}
-        parts = {part: len(rows) for part, rows in named.items() if len(rows)}
+    if split is not None or tested is not None:
+        training, validation, test = used, 0, tested or 0
+        if split is not None:
+            found = split.indices(used)
+            training, validation, test = len(found.training), len(found.validation), len(found.test) + test
+        named = {"training": training, "validation": validation, "test": test}
+        parts = {part: count for part, count in named.items() if count}
     return Summary(name=name, samples=used, rows=rows, parts=parts)
 
 
-def _of_table(table: Table, options: DataOptions) -> Iterator[Row]:
+def _of_table(table: Table, options: DataOptions, used: int) -> Iterator[Row]:
     """Yield the columns, each with the input or label that takes it: by name, or else by the header."""
     named = table.resolved({name: tuple(each) for name, each in (options.columns or {}).items()})
     taken = {column: name for name, columns in named.items() for column in columns}
     for place, header in enumerate(table.header):
         name = taken.get(header, "") if named else header.partition("[")[0]
         if name in options.classes:
-            yield Row(name=header, taken_by=name, holds=_classes(table.cells[place], "classes"))
+            yield Row(name=header, taken_by=name, holds=_classes(table.cells[place][:used], "classes"))
             continue
         try:
-            yield _numbers(header, name, table.numbers(place))
+            yield _numbers(header, name, table.numbers(place)[:used])
         except TablaError:
-            yield Row(name=header, taken_by=name, holds=_classes(table.cells[place], "texts"))
+            if _are_numbers(table.cells[place][:used]):
+                yield Row(name=header, taken_by=name, holds="numbers, of which some are not finite")
+                continue
+            yield Row(name=header, taken_by=name, holds=_classes(table.cells[place][:used], "texts"))
 
 
 def _of_arrays(arrays: Mapping[str, NDArray[Any]], options: DataOptions) -> Iterator[Row]:
@@ -155,9 +177,20 @@ def _numbers(name: str, taken_by: str, array: NDArray[Any]) -> Row:
 
 def _classes(values: NDArray[Any], what: str) -> str:
     counts = Counter(_shown(value) for value in values)
-    listed = [f"{name} ({count})" for name, count in sorted(counts.items())]
+    whole = all(name.lstrip("-").isdigit() for name in counts)
+    order = sorted(counts, key=int) if whole else sorted(counts)
+    listed = [f"{name} ({counts[name]})" for name in order]
     more = f" and {len(listed) - _MOST_CLASSES} more" if len(listed) > _MOST_CLASSES else ""
     return f"{len(listed)} {what}: {', '.join(listed[:_MOST_CLASSES])}{more}"
+
+
+def _are_numbers(values: NDArray[Any]) -> bool:
+    """Return whether all cells are numbers, infinities and missing ones among them."""
+    try:
+        values.astype(np.float64)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def _shown(value: object) -> str:

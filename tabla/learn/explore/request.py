@@ -172,9 +172,15 @@ def _with_split(data: Data, remark: Callable[[str], None] | None) -> Data:
     """Return data with a split. The one that nobody asked for is told."""
     if data.split is not None:
         return data
+    if data.test is not None:
+        if remark is not None:
+            remark(
+                "split        0,0.2: the data has a test part of its own, and a fifth of the samples scores the formats"
+            )
+        return data.changed(split="0,0.2")
     if remark is not None:
         remark(f"split        {SPLIT}: a fifth of the samples is left for a test, and a fifth scores the formats")
-    return replace(data, split=SPLIT)
+    return data.changed(split=SPLIT)
 
 
 def _tries(seeds: int | None, synthesise: bool) -> int:
