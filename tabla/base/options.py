@@ -245,5 +245,6 @@ def _listed(options: Iterable[Option], command: str) -> str:
 def _in_python(option: Option, command: str) -> str:
     """Return the phrase of an option with the names that Python has for the options in it."""
     known, text = option.kind_of(command).range, option.help_of(command)
-    text = text if not known or known in text else f"{text}; {known}"
+    said = all(word in text for word in known.split(", "))
+    text = text if said else f"{text}; {known}"
     return re.sub(r"--([a-z][a-z-]*)", lambda found: f"`{found[1].replace('-', '_')}`", text)
