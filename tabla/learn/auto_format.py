@@ -440,8 +440,9 @@ class _Results:
         steps = self.data.count // graph.samples
         keep = [tensor for _, tensor in graph.results]
         ran = plan.run(steps_of(build, words_of(build, inside)), keep, steps)
-        types = {name: WordType.of(tensor, number) for name, tensor in graph.tensors.items()}
-        found = {shown: types[tensor].to_reals(ran.kept[tensor]) for shown, tensor in graph.results}
+        # In a narrow format the words of positions are integers.
+        found = {shown: build.result_type(shown).to_reals(ran.kept[tensor]) for shown, tensor in graph.results}
+        types = {name: WordType.of(graph.tensors[name], number) for name in graph.updates}
         found |= {name: types[name].to_reals(ran.models[name]) for name in graph.updates}
         return Tried(
             format=number,

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import tabla
 from tabla.build.options import Options
 from tabla.driver import Build, build
 from tabla.examples.catalogue import EXAMPLES
@@ -203,3 +204,17 @@ def test_a_program_that_compares_nothing_is_judged_by_its_models(program: Callab
     choice = chosen(made, arrays, format="auto10")
     assert choice.judged == "largest relative error" and {each.guard for each in choice.tried} == {0, 4, 8}
     assert choice.guard > 0, "small steps need guard bits"
+
+
+def test_positions_are_compared_as_positions() -> None:
+    """In q2.14 the positions 0 to 4 are integers, and as right as in q5.11."""
+
+    def rank(X):  # type: ignore[no-untyped-def]
+        from tabla.tile import argsort
+
+        return argsort(X)
+
+    x = np.random.default_rng(0).normal(size=5)
+    choice = tabla.compile(rank, shapes={"X": (5,)}, inputs={"X": x}, format="auto16", pes=2).format_choice
+    assert choice is not None and {each.figure for each in choice.tried} == {0.0}
+    assert Format(integer=2, fraction=14) in {each.format for each in choice.tried}
