@@ -79,6 +79,7 @@ def test_every_command_and_option_is_in_the_reference() -> None:
 
 def test_every_public_name_is_in_the_reference_of_python() -> None:
     text = python_names.page()
+    assert " at 0x" not in text and "mappingproxy" not in text
     for name in tabla.__all__:
         assert name.startswith("__") or f"## tabla.{name}\n" in text
     assert "### Build.train" in text and ":class:" not in text and "``" not in re.sub(r"```text|```", "", text)
