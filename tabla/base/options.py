@@ -24,7 +24,7 @@ COMMANDS = {
     "evaluate": "eval",
     "simulate": "sim",
 }
-"""The commands whose phrases the functions of Python have, too."""
+"""The commands whose options of data and learning, and whose phrases, the functions of Python have, too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,13 +197,19 @@ def taking(*records: type[Record]) -> Callable[[Function], Function]:
 
     def around(function: Function) -> Function:
         name = function.__name__
-        known = {each.name: (each, record) for record in records for each in fields(record) if _belongs(each, name)}
+        known = {
+            each.name: (each, option)
+            for record in records
+            for each in fields(record)
+            if (option := options_of(record).get(each.name)) is not None and name in option.functions
+        }
         plain = inspect.signature(function)
         own = [each for each in plain.parameters.values() if each.kind is not each.VAR_KEYWORD]
+        every = [*(each.name for each in own), *known]
 
         @wraps(function)
         def checked(*values: Any, **options: Any) -> Any:
-            _refuse_unknown(function.__qualname__, options, [each.name for each in own] + list(known))
+            _refuse_unknown(function.__qualname__, options, every)
             return function(*values, **options)
 
         named = [
@@ -211,15 +217,11 @@ def taking(*records: type[Record]) -> Callable[[Function], Function]:
             for each, (field, _) in known.items()
         ]
         checked.__signature__ = plain.replace(parameters=[*own, *named])  # type: ignore[attr-defined]
-        listed = _listed((_option(each) for each, _ in known.values()), COMMANDS.get(name, ""))
+        listed = _listed((option for _, option in known.values()), COMMANDS.get(name, ""))
         checked.__doc__ = f"{inspect.getdoc(function)}\n\n{listed}"
         return checked  # type: ignore[return-value]
 
     return around
-
-
-def _belongs(each: Field[Any], function: str) -> bool:
-    return _METADATA in each.metadata and function in _option(each).functions
 
 
 def _refuse_unknown(function: str, given: Iterable[str], known: list[str]) -> None:

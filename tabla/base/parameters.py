@@ -16,15 +16,11 @@ from decimal import Decimal
 from fractions import Fraction
 from numbers import Real
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 
 from tabla.base.source import TablaTypeError, TablaValueError
 
-NOTHING: Mapping[str, Any] = MappingProxyType({})
-"""The default of a parameter that maps names to values."""
 # The numbers of the TABLA language, with a sign.
 _NUMBER = re.compile(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?\s*", re.ASCII)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tabla.base.kinds import Choice, FileName, NumberChoice, Object, Switch, Text, WholeNumber
-from tabla.base.options import Record, option
+from tabla.base.options import About, Record, option
 from tabla.base.source import TablaError, TablaTypeError, TablaValueError
 from tabla.graph.format import Format, width_of
 from tabla.graph.passes.pipeline import Pass
@@ -28,6 +28,7 @@ _OF_OVERLAYS = (
 )
 """What an overlay has fixed, so that no option may change it."""
 _MEMORIES = ("model_words", "data_words", "interim_words")
+_DEPTH: About = {"group": "the array", "commands": BUILDS, "metavar": "N", "example": "512", "unit": "words"}
 _ARRAY, _PROGRAM, _HOST = "the array", "the program", "the host"
 
 
@@ -100,33 +101,9 @@ class ArrayOptions(Record):
         example="8",
         unit="words",
     )
-    model_words: int | None = option(
-        WholeNumber(low=1),
-        "depth of the model memory of each PE",
-        group=_ARRAY,
-        commands=BUILDS,
-        metavar="N",
-        example="512",
-        unit="words",
-    )
-    data_words: int | None = option(
-        WholeNumber(low=1),
-        "depth of the data memory of each PE",
-        group=_ARRAY,
-        commands=BUILDS,
-        metavar="N",
-        example="512",
-        unit="words",
-    )
-    interim_words: int | None = option(
-        WholeNumber(low=1),
-        "depth of the interim memory of each PE",
-        group=_ARRAY,
-        commands=BUILDS,
-        metavar="N",
-        example="512",
-        unit="words",
-    )
+    model_words: int | None = option(WholeNumber(low=1), "depth of the model memory of each PE", **_DEPTH)
+    data_words: int | None = option(WholeNumber(low=1), "depth of the data memory of each PE", **_DEPTH)
+    interim_words: int | None = option(WholeNumber(low=1), "depth of the interim memory of each PE", **_DEPTH)
     template: str | None = option(
         Text(example="Pe16"),
         "a preset of the array (see tabla templates)",

@@ -37,8 +37,8 @@ class Named(Action):
         setattr(namespace, self.dest, [*given, values])
 
 
-def reader(kind: Kind) -> Callable[[str], Any]:
-    """Return a function that reads a value of a kind for argparse."""
+def reader(kind: Kind | Whole) -> Callable[[str], Any]:
+    """Return a function that reads a value of a kind, or a whole number by its rule, for argparse."""
 
     def convert(text: str) -> Any:
         try:
@@ -51,19 +51,14 @@ def reader(kind: Kind) -> Callable[[str], Any]:
 
 def series(rule: Whole) -> Callable[[str], tuple[int, ...]]:
     """Return a function that reads ``4,6,8``, ``4..64`` for each doubling, and ``4-7`` for every number, in order."""
-
-    def whole(text: str) -> int:
-        try:
-            return rule.read(text.strip())
-        except TablaError as fault:
-            raise ArgumentTypeError(fault.message) from None
+    whole = reader(rule)
 
     def convert(text: str) -> tuple[int, ...]:
         found: list[int] = []
         for part in text.split(","):
             # A dash at the beginning is a sign, which no range begins with.
             ends = re.fullmatch(r"\s*([^\s.-]+)\s*(\.\.|-)\s*(\S+)\s*", part)
-            first, last = (whole(ends[1]), whole(ends[3])) if ends else (whole(part),) * 2
+            first, last = (whole(ends[1]), whole(ends[3])) if ends else (whole(part.strip()),) * 2
             if last < first:
                 raise ArgumentTypeError(f"'{part.strip()}' holds no number, because {last} is less than {first}")
             if ends and ends[2] == "-" and last - first >= 1000:

@@ -191,4 +191,4 @@ RECORDS: tuple[type[Record], ...] = (
     *(ArrayOptions, ProgramOptions, DataOptions, LearnOptions),
     *(PartOptions, BoardOptions),
 )
-"""All records of options."""
+"""All records, in the order in which ``tabla.compile`` lists their options."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tabla.base.arrays import Reals, refuse_strangers
 from tabla.base.source import TablaError
 from tabla.base.table import Frame
-from tabla.build.arrays import sample_words, samples_of, words_of
+from tabla.build.arrays import Samples, sample_words, samples_of, words_of
 from tabla.build.stages import Stages
 from tabla.learn.data.classes import Classes
 from tabla.learn.data.dataset import Data, tensors_of
@@ -25,7 +25,7 @@ from tabla.learn.events import Events, events
 from tabla.learn.one_pass import pass_over
 from tabla.learn.options import LearnOptions
 from tabla.learn.prediction import Prediction
-from tabla.learn.test import CHECKED, ENGINE, inference_part, with_models
+from tabla.learn.test import CHECKED, ENGINE, inference_part, ran_on, with_models
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -74,8 +74,7 @@ class Predictions:
 
     def text(self) -> str:
         """Return what ``tabla predict`` prints."""
-        every = self.simulated == self.samples
-        where = f"engine {self.engine}" if every else f"the first {self.simulated} on engine {self.engine}"
+        where = ran_on(self.engine, self.simulated, self.samples)
         lines = [f"{self.samples} samples predicted, {self.format}, {where}"]
         if self.classes is not None:
             counts = sorted(Counter(map(str, self.classes)).items())
@@ -96,6 +95,8 @@ def predict(build: Stages, data: Data, run: LearnOptions) -> Predictions:
     A program that learns is run as its inference part. With an engine, all samples run there. Without one the
     evaluation computes every sample, and the cycle model the first ones; a word that differs is an AssertionError.
     """
+    if run.weights is not None:
+        run = replace(run, weights=reals(run.weights, "weights"))  # the recipe lies beside the models
     build, models, preparation = with_models(build, run, "predict with")
     part, prediction = inference_part(build, run.predict)
     samples = _inputs(build, part, data, preparation)
@@ -122,7 +123,7 @@ def predict(build: Stages, data: Data, run: LearnOptions) -> Predictions:
     )
 
 
-def _inputs(build: Stages, part: Stages, data: Data, preparation: Preparation) -> Any:
+def _inputs(build: Stages, part: Stages, data: Data, preparation: Preparation) -> Samples:
     """Return the samples of the inputs, with zeros for the labels. Data that does not fit is a `TablaError`."""
     tensors = tensors_of(build)
     if isinstance(data.source, np.ndarray):

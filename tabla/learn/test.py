@@ -75,8 +75,7 @@ class Tested:
 
     def text(self) -> str:
         """Return what ``tabla test`` prints."""
-        every = self.simulated == self.samples
-        where = f"engine {self.engine}" if every else f"the first {self.simulated} on engine {self.engine}"
+        where = ran_on(self.engine, self.simulated, self.samples)
         lines = [f"{self.name}: {self.samples} samples, none learnt from, {self.pes} PEs, {self.format}, {where}", ""]
         lines.append(f"{'':<24}{'accelerator':>14}{'float64':>14}")
         kinds = [(self.loss, "loss")] if self.loss is self.metric else [(self.loss, "loss"), (self.metric, "metric")]
@@ -114,6 +113,11 @@ class Tested:
             "overflows": self.events.overflows,
             "domain_errors": self.events.domain_errors,
         }
+
+
+def ran_on(engine: str, simulated: int, samples: int) -> str:
+    """Return where samples ran: all on the engine, or the first ones."""
+    return f"engine {engine}" if simulated == samples else f"the first {simulated} on engine {engine}"
 
 
 def _entry(score: Score) -> dict[str, Any]:

@@ -26,10 +26,9 @@ def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "model.t").write_text(PROGRAM, encoding="utf-8")
     chance = np.random.default_rng(1)
     lines = ["length,kind,width"]
-    for number in range(40):
+    for _ in range(40):
         a, b = chance.normal(size=2)
         lines.append(f"{5 + 3 * a:.3f},{'long' if a > 0.1 * b else 'short'},{b:.3f}")
-        assert number < 40
     (tmp_path / "t.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     return tmp_path / "t.csv"
 

@@ -53,7 +53,7 @@ def test_a_regressor_and_the_order_of_the_samples() -> None:
 
 
 def test_texts_and_lengths() -> None:
-    """Texts are classes whatever the source, and arrays of other lengths are told as everywhere."""
+    """Labels that are texts are classes in a mapping, too. An input and a label must have as many samples."""
     inputs, texts = np.random.default_rng(1).normal(size=(20, 2)), np.array(["a", "b"] * 10)
     assert list(LogisticRegression(max_iter=1).fit(tabla.Data({"x": inputs, "y": texts})).classes_) == ["a", "b"]
     with pytest.raises(ValueError, match="'y' has 5 samples and 'x' has 20"):

@@ -23,7 +23,7 @@ from tabla.build.stages import Stages
 from tabla.learn.data.options import DataOptions
 from tabla.learn.data.preparation import Preparation, Raw, Shapes, fitted
 from tabla.learn.data.source import EXAMPLE, DataSource
-from tabla.learn.data.split import Divided, divided, shuffled
+from tabla.learn.data.split import Divided, divided, permutation, shuffled
 from tabla.learn.data.summary import Summary, arrays_summary, table_summary
 
 MOST_SAMPLES = 1 << 62
@@ -150,14 +150,17 @@ class Data(DataOptions):
         inputs, labels = self._own_pair()
         check_counts({"x": len(inputs), "y": len(labels)})
         count = min(len(labels), self.samples or MOST_SAMPLES)
-        rows = np.arange(count)
-        if self.shares is not None and not held_out:
-            rows = self.shares.indices(count).training
-        elif self.shares is not None and self.shares.test:
-            rows = self.shares.indices(count).test
-        if self.shuffle is not None and not held_out:
-            rows = rows[np.random.default_rng(self.shuffle).permutation(len(rows))]
+        if held_out:
+            tested = self.shares is not None and self.shares.test > 0
+            rows = self.shares.indices(count).test if self.shares is not None and tested else np.arange(count)
+        else:
+            rows = self._training_rows(count)
+            rows = rows if self.shuffle is None else rows[permutation(len(rows), self.shuffle)]
         return inputs[rows], labels[rows]
+
+    def _training_rows(self, count: int) -> NDArray[np.int64]:
+        """Return the positions of the training part among so many samples, in their order."""
+        return np.arange(count) if self.shares is None else self.shares.indices(count).training
 
     def _own_pair(self) -> tuple[NDArray[Any], NDArray[Any]]:
         if isinstance(self.source, tuple) and len(self.source) == 2:
@@ -279,8 +282,9 @@ class Data(DataOptions):
         count = min(_count(raw, tensors, self.classes), self.samples or MOST_SAMPLES)
         if not count:
             raise TablaError("the data holds no sample")
-        rows = np.arange(count) if self.shares is None else self.shares.indices(count).training
-        return fitted(stored, raw, rows, tensors.shapes, classes=self.classes, standardise=standardised)
+        return fitted(
+            stored, raw, self._training_rows(count), tensors.shapes, classes=self.classes, standardise=standardised
+        )
 
     def _standardised(self, tensors: Tensors) -> tuple[str, ...]:
         inputs = tensors.inputs if self.standardise else ()

@@ -6,12 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tabla.base.kinds import COLUMNS, Names, Object, Switch, WholeNumber
-from tabla.base.options import Record, option
+from tabla.base.options import COMMANDS, Record, option
 from tabla.learn.data.source import DataSource
 from tabla.learn.data.split import Shares, Split, split_of
 
-RUNS = {"train": "train", "test": "test", "predict": "predict", "eval": "evaluate", "sim": "simulate"}
-"""The methods of a build by the commands that take the same options of data and learning."""
 SPLIT = "0.2,0.2"
 """The shares of an exploration if none are named: the test part, and the validation part that scores the formats."""
 _LEARNERS = ("gen", "train", "formats", "explore")
@@ -21,7 +19,7 @@ _HELD_OUT = "samples that are held out: scored, and never learnt from"
 
 def runs_of(*commands: str) -> tuple[str, ...]:
     """Return the methods of a build that take the options of some commands."""
-    return tuple(RUNS[command] for command in commands if command in RUNS)
+    return tuple(name for name, command in COMMANDS.items() if command in commands)
 
 
 @dataclass(frozen=True, kw_only=True)

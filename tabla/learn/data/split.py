@@ -29,7 +29,7 @@ class Split:
         The order is numpy's ``default_rng(seed).permutation(count)``. Its first samples are the test part, the next
         ones the validation part. Within a part the samples keep the order of the file.
         """
-        order = np.random.default_rng(self.seed).permutation(count)
+        order = permutation(count, self.seed)
         tested = round(self.test * count)
         end = tested + round(self.validation * count)
         found = Indices(
@@ -135,6 +135,11 @@ def check_held_out(parts: Divided, patience: int | None, unlearning: str | None)
         )
 
 
+def permutation(count: int, seed: int) -> NDArray[np.int64]:
+    """Return the order of numpy's ``default_rng(seed).permutation`` for so many samples."""
+    return np.random.default_rng(seed).permutation(count)
+
+
 def shuffled(samples: Samples, seed: int) -> Samples:
-    """Return samples in the order of numpy's ``default_rng(seed).permutation``."""
-    return samples.taken(np.random.default_rng(seed).permutation(samples.count))
+    """Return samples in the order of `permutation`."""
+    return samples.taken(permutation(samples.count, seed))

@@ -198,7 +198,7 @@ def _refuse_without_data(given: Mapping[str, object]) -> None:
 
 
 def _check_learning(source: str, options: Options, data: Data, learning: LearnOptions) -> None:
-    """Raise `TablaError` for what no format could learn from, which is told at once, and not for each of them."""
+    """Raise `TablaError` for a program and data that no format could learn from, before any format is tried."""
     if learning.metric not in (None, *SCORES):
         raise TablaError(f"formats cannot be compared by the metric '{learning.metric}'", hint="use accuracy or r2")
     check_data(source, options, data, learning)
