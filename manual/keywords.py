@@ -22,6 +22,7 @@ FUNCTIONS = (
     "predict",
     "evaluate",
     "simulate",
+    "inference",
     "formats",
     "explore",
     "synthesise",

@@ -6,8 +6,8 @@ the text; each stage behind it is made when it is first asked for (:class:`tabla
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Unpack
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         BitstreamOptions,
         CompileOptions,
         EvaluateOptions,
+        InferenceOptions,
         PredictOptions,
         SimulateOptions,
         SynthesiseOptions,
@@ -73,16 +74,22 @@ def compile(
     Without `data`, the format fits one pass over `inputs`, with the `weights`, `seed` and `samples` of
     :meth:`Build.evaluate`. The build has the choice as its `format_choice`.
 
+    With `infer` the build is that of :meth:`Build.inference`, with the models `weights` and the value `predict`.
+
     Raises `TablaError` for every fault of the program. For an option of a wrong type the error is a TypeError, too, and
     for one that is out of its range a ValueError.
     """
-    asked = Options.of(options)
+    whole = Options.of(options)
+    asked = replace(whole, infer=False)
     asked.refuse_unused_records(asked.template, asked.format)
-    from tabla.learn.auto_format import for_build
+    from tabla.learn.auto_format import for_build, is_automatic
 
     # Only where data are to choose the format; otherwise the options come back as they are.
     about, learning = DataOptions.of(options), LearnOptions.of(options, "compile")
-    made = build(source, *for_build(partial(build, source), asked, data, about, learning))
+    used = replace(learning, weights=None, predict=None) if whole.infer and not is_automatic(asked) else learning
+    made = build(source, *for_build(partial(build, source), asked, data, about, used))
+    if whole.infer:
+        made = made.inference(learning.weights, predict=learning.predict)
     made.refuse_too_large()
     made.check()
     return made
@@ -210,6 +217,22 @@ class Build(Stages):
 
         given = Data.of_source(data, DataOptions.of(options))  # type: ignore[arg-type]  # an array alone is for this
         return as_given(predict(self, given, LearnOptions.of(options)), given.source)
+
+    @taking(LearnOptions)
+    def inference(
+        self, weights: str | Path | Mapping[str, ArrayLike] | None = None, **options: Unpack[InferenceOptions]
+    ) -> Build:
+        """Return the build of the part of the program that predicts, without any update.
+
+        The accelerator computes a prediction for each sample, and needs no labels. With the models `weights`, or those
+        of a model of ONNX, its memories start with them: a run needs no load before it. Without them the host loads the
+        models. The options are those of this build, and `minibatch` is the number of samples that are computed
+        together. Models that lack one that the predictions read are a `TablaError`.
+        """
+        from tabla.learn.inference import inference
+
+        learning = LearnOptions.of(options)
+        return inference(self, weights, learning.predict)
 
     @taking(PartOptions)
     def synthesise(

@@ -322,7 +322,12 @@ class ArrayOptions(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class Options(ArrayOptions, ProgramOptions):
-    """The options of a build: those of its array, and those of its program."""
+    """The options of a build: those of its array, and those of its program.
+
+    `predicted` names the value of an inference build, where it is not the one that the program compares with a label.
+    """
+
+    predicted: str | None = None
 
 
 def unknown_template(name: str, known: Iterable[str]) -> TablaValueError:

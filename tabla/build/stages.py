@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol, Self
 
+import numpy as np
+
 from tabla.base import progress
 from tabla.base.source import TablaError, TablaValueError
+from tabla.build.inference import inference_of
 from tabla.build.options import Options
 from tabla.graph.format import Format
 from tabla.graph.graph import Graph
@@ -22,7 +25,7 @@ from tabla.graph.passes.model_guard import with_model_guard
 from tabla.graph.passes.pipeline import shaped
 from tabla.graph.words import WordType
 from tabla.languages import Program, Reading, read
-from tabla.program.image import Image
+from tabla.program.image import FirstWords, Image
 from tabla.program.overlay import Overlay
 from tabla.program.overlay_file import NAME as OVERLAY_NAME
 from tabla.schedule.cache import cached
@@ -83,7 +86,7 @@ class Stages:
         template = options.chosen_template()
         number = Format(integer=template.integer_bits, fraction=template.fraction_bits)
         reading = read(source, options)
-        return cls(
+        made = cls(
             name=reading.name,
             options=options,
             reading=reading,
@@ -91,6 +94,7 @@ class Stages:
             format=number,
             format_choice=format_choice,
         )
+        return inference_of(made, options.predicted) if options.infer else made
 
     def word_type(self, tensor: str) -> WordType:
         """Return what the words of an input, a label or a model stand for."""
@@ -122,19 +126,8 @@ class Stages:
 
     @cached_property
     def sample(self) -> Graph:
-        """The graph of one sample, as the text says it.
-
-        Raises `TablaError` if minibatches are asked for and the program takes no steps.
-        """
-        made = self.relowered(self.options.results)
-        if self.options.minibatch > 1 and not made.updates:
-            file = self.reading.text.original.name
-            raise TablaError(
-                f"'{file}' has no gradient, so it takes no steps: an inference takes one sample at a time",
-                hint="leave --minibatch out; to compute several samples in one call, give each input an axis of samples"
-                " in the program itself (in a model of ONNX with --shape, which names the whole shape)",
-            )
-        return made
+        """The graph of one sample, as the text says it."""
+        return self.relowered(self.options.results)
 
     @cached_property
     def lowered(self) -> Graph:
@@ -288,7 +281,21 @@ class Stages:
 
         schedule = self.schedule
         progress.step("microcode")
-        return encode(schedule, self.overlay)
+        image = encode(schedule, self.overlay)
+        begins = self.options.infer and self.reading.models and self.overlay is None
+        return replace(image, first=self._first_words(image)) if begins else image
+
+    def _first_words(self, image: Image) -> FirstWords:
+        """Return what the memories of an inference build start with, which are the models that it brings."""
+        from tabla.program.host import Host
+
+        models = {
+            name: self.word_type(name).to_words(np.asarray(self.reading.models[name]))
+            for name, tensor in self.lowered.tensors.items()
+            if tensor.role == "model"
+        }
+        depths = {**image.parameters.lane_depths, "root": image.parameters.root_memory_depth}
+        return Host(self.schedule).first_words(models, depths)
 
     @cached_property
     def image_file(self) -> bytes:

@@ -14,8 +14,9 @@ from tabla.build.options import Options
 from tabla.build.part_options import BoardOptions
 from tabla.commands.arguments import add_build, add_file, add_json, add_options, add_quiet, build_options, record_of
 from tabla.commands.console import Console
+from tabla.commands.models import build_of
 from tabla.commands.output import write_json
-from tabla.driver import build
+from tabla.learn.options import LearnOptions
 from tabla.program.overlay_file import NAME, read_overlay
 from tabla.templates.targets import board as find_board
 from tabla.templates.targets import target as find_target
@@ -34,6 +35,7 @@ def configure(parser: ArgumentParser) -> None:
     )
     add_options(parser, BoardOptions)
     add_build(parser)
+    add_options(parser, LearnOptions)
     add_json(parser)
     add_quiet(parser)
 
@@ -46,7 +48,7 @@ def run(arguments: Namespace, console: Console) -> int:
     if Path(arguments.file).is_dir():
         bitstream, content = _of_overlay(arguments, folder, options, console)
     else:
-        made = build(arguments.file, build_options(arguments))
+        made = build_of(arguments, console)
         for note in made.warnings:
             console.remark(f"warning: {note}")
         console.progress(f"{arguments.file}: compiling")

@@ -9,13 +9,15 @@ from tabla.commands.arguments import (
     add_build,
     add_file,
     add_json,
+    add_options,
     add_quiet,
-    build_options,
     remark_unused_inputs,
 )
 from tabla.commands.console import Console
+from tabla.commands.models import build_of
 from tabla.commands.output import write_json
-from tabla.driver import Build, build
+from tabla.driver import Build
+from tabla.learn.options import LearnOptions
 from tabla.schedule.bound import Bound, full
 from tabla.schedule.bound.explain import Reason, reasons
 
@@ -26,6 +28,7 @@ def configure(parser: ArgumentParser) -> None:
     """Add the options of the command: those of ``gen`` that shape the program and the array."""
     add_file(parser)
     add_build(parser)
+    add_options(parser, LearnOptions)
     add_json(parser)
     add_quiet(parser)
 
@@ -35,7 +38,7 @@ def run(arguments: Namespace, console: Console) -> int:
 
     The command compiles the program first, because the compiler may choose how many roots and sequencers the array has.
     """
-    made = build(arguments.file, build_options(arguments))
+    made = build_of(arguments, console)
     remark_unused_inputs(arguments, console)
     console.progress(f"{arguments.file}: compiling")
     schedule = made.schedule

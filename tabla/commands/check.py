@@ -9,14 +9,15 @@ from tabla.commands.arguments import (
     add_build,
     add_file,
     add_json,
+    add_options,
     add_quiet,
-    build_options,
     remark_unused_inputs,
 )
 from tabla.commands.console import Console
+from tabla.commands.models import build_of
 from tabla.commands.output import write_json
-from tabla.driver import build
 from tabla.languages import split
+from tabla.learn.options import LearnOptions
 
 SCHEMA = "tabla-check-1"
 
@@ -25,6 +26,7 @@ def configure(parser: ArgumentParser) -> None:
     """Add the options of the command."""
     add_file(parser)
     add_build(parser)
+    add_options(parser, LearnOptions)
     add_json(parser)
     add_quiet(parser)
 
@@ -49,7 +51,7 @@ def run(arguments: Namespace, console: Console) -> int:
     if path.suffix == ".py":
         console.remark(f"note: {path} is a program of Python: it is run, with all your rights, to see what it builds")
     try:
-        made = build(arguments.file, build_options(arguments))
+        made = build_of(arguments, console)
         made.check()
     except TablaError as fault:
         if arguments.json:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from dataclasses import replace
 from functools import partial
 
 from tabla.build.stages import Stages
 from tabla.commands.arguments import build_options, record_of
 from tabla.commands.console import Console
+from tabla.commands.models import inference_build
 from tabla.driver import Build, build
 from tabla.learn.auto_format import for_inputs
 from tabla.learn.data.dataset import Data
@@ -15,13 +17,15 @@ from tabla.learn.data.options import DataOptions
 from tabla.learn.options import LearnOptions
 
 
-def build_for_inputs(arguments: Namespace) -> tuple[Build, Data, LearnOptions]:
+def build_for_inputs(arguments: Namespace, console: Console) -> tuple[Build, Data, LearnOptions]:
     """Return the build of a command with ``--inputs``, the inputs, and the options of the run.
 
     The inputs choose the format if the options leave it to them.
     """
     made, run = partial(build, arguments.file), record_of(arguments, LearnOptions)
     inputs = Data.of_source(arguments.inputs, record_of(arguments, DataOptions))
+    if arguments.infer:
+        return inference_build(arguments, console), inputs, replace(run, weights=None, predict=None)
     return made(*for_inputs(made, build_options(arguments), inputs, run)), inputs, run
 
 

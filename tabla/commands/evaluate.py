@@ -49,7 +49,7 @@ def _finite_status(arguments: Namespace, console: Console, arrays: Mapping[str, 
 def run(arguments: Namespace, console: Console) -> int:
     """Evaluate the program and write the arrays."""
     check_arrays(arguments.output)
-    made, inputs, options = build_for_inputs(arguments)
+    made, inputs, options = build_for_inputs(arguments, console)
     if not arguments.float:
         for note in made.warnings:
             console.remark(f"warning: {note}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -23,9 +24,10 @@ from tabla.commands.arguments import (
 )
 from tabla.commands.choosing import tell_choice
 from tabla.commands.console import Console
+from tabla.commands.models import inference_build
 from tabla.commands.output import write_json
-from tabla.driver import STAGES, build
-from tabla.learn.auto_format import for_build
+from tabla.driver import STAGES, Build, build
+from tabla.learn.auto_format import for_build, is_automatic
 from tabla.learn.data.options import DataOptions
 from tabla.learn.options import LearnOptions
 
@@ -59,6 +61,22 @@ def _refuse_unwritten(arguments: Namespace, console: Console) -> None:
         console.remark(f"note: --emit prints to standard output, so nothing is written to '{arguments.output}'")
 
 
+def _made(arguments: Namespace, console: Console) -> Build:
+    """Return the build: an inference build, or the program in a format that data may choose."""
+    about, learning = record_of(arguments, DataOptions), record_of(arguments, LearnOptions)
+    made_by, options = partial(build, arguments.file), build_options(arguments)
+    if options.infer and not is_automatic(options):
+        remark_unused_inputs(arguments, console)
+        return inference_build(arguments, console)
+    # A look at the data is enough here: this command learns nothing itself.
+    first, used = LearnOptions(epochs=1, seed=0), replace(options, infer=False)
+    chosen = for_build(made_by, used, arguments.data, about, learning, first=first)
+    if chosen[1] is None:  # otherwise the values of the inputs have chosen the format
+        remark_unused_inputs(arguments, console)
+    made = made_by(*chosen)
+    return made.inference(learning.weights, predict=learning.predict) if options.infer else made
+
+
 def run(arguments: Namespace, console: Console) -> int:
     """Compile the program and write the output folder; with ``--emit``, print a stage and write nothing."""
     folder = Path(arguments.output or FOLDER)
@@ -66,13 +84,7 @@ def run(arguments: Namespace, console: Console) -> int:
         _refuse_unwritten(arguments, console)
     else:
         check_replaceable(folder)
-    made_by, options = partial(build, arguments.file), build_options(arguments)
-    about, learning = record_of(arguments, DataOptions), record_of(arguments, LearnOptions)
-    # A look at the data is enough here: this command learns nothing itself.
-    chosen = for_build(made_by, options, arguments.data, about, learning, first=LearnOptions(epochs=1, seed=0))
-    if chosen[1] is None:  # otherwise the values of the inputs have chosen the format
-        remark_unused_inputs(arguments, console)
-    made = made_by(*chosen)
+    made = _made(arguments, console)
     if arguments.emit:
         console.result(made.emit(arguments.emit))
         return 0

@@ -12,13 +12,14 @@ from tabla.commands.arguments import (
     add_build,
     add_file,
     add_json,
+    add_options,
     add_quiet,
-    build_options,
     remark_unused_inputs,
 )
 from tabla.commands.console import Console
+from tabla.commands.models import build_of
 from tabla.commands.output import write_json
-from tabla.driver import build
+from tabla.learn.options import LearnOptions
 from tabla.program.overlay_image import read_image
 
 SCHEMA = "tabla-load-1"
@@ -29,6 +30,7 @@ def configure(parser: ArgumentParser) -> None:
     add_file(parser)
     parser.add_argument("-o", "--output", metavar="FILE.image", help="the image (default: the program's name)")
     add_build(parser)
+    add_options(parser, LearnOptions)
     add_json(parser)
     add_quiet(parser)
 
@@ -39,7 +41,7 @@ def run(arguments: Namespace, console: Console) -> int:
         raise TablaError("an image is for an overlay, and none is named", hint="name its folder with --onto")
     if arguments.output == "":
         raise TablaError("-o names no file", hint="name a file, or leave -o out")
-    made = build(arguments.file, build_options(arguments))
+    made = build_of(arguments, console)
     remark_unused_inputs(arguments, console)
     console.progress(f"{arguments.file}: compiling")
     content = made.image_file

@@ -15,6 +15,24 @@ from tabla.driver import Build, build
 from tabla.learn.data.recipe import LearntProgram, ModelRecipe, recipe_in
 
 
+def build_of(arguments: Namespace, console: Console) -> Build:
+    """Return the build of the program of a command; with ``--infer`` its inference build, with the models of the user.
+
+    Options that only an inference build has are a `TablaError` without it.
+    """
+    if arguments.infer:
+        return inference_build(arguments, console)
+    for name in ("predict", "weights"):
+        if getattr(arguments, name) is not None:
+            raise TablaError(f"--{name} has a meaning only with --infer", hint=f"add --infer, or leave --{name} out")
+    return build(arguments.file, build_options(arguments))
+
+
+def inference_build(arguments: Namespace, console: Console) -> Build:
+    """Return the inference build of a command, in the format in which its models were learnt."""
+    return build_for_models(arguments, console, "built").inference(arguments.weights, predict=arguments.predict)
+
+
 def build_for_models(arguments: Namespace, console: Console, done: str) -> Build:
     """Return the build of the program of a command, or if FILE is a file of models, of the program that it keeps.
 
@@ -26,7 +44,7 @@ def build_for_models(arguments: Namespace, console: Console, done: str) -> Build
         raise TablaError("the models are named twice", hint=f"leave '{arguments.file}' out, or --weights")
     if own:
         arguments.weights = arguments.file
-    options = build_options(arguments)
+    options = replace(build_options(arguments), infer=False)
     if arguments.weights is None:
         return build(arguments.file, options)
     recipe = recipe_in(read_arrays(Path(arguments.weights)), f"'{arguments.weights}'")

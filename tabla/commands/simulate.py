@@ -30,7 +30,7 @@ def configure(parser: ArgumentParser) -> None:
 def run(arguments: Namespace, console: Console) -> int:
     """Simulate the accelerator, write the arrays and print the counted cycles."""
     check_arrays(arguments.output)
-    made, inputs, options = build_for_inputs(arguments)
+    made, inputs, options = build_for_inputs(arguments, console)
     for note in made.warnings:
         console.remark(f"warning: {note}")
     console.progress(f"{arguments.file}: simulating")

@@ -23,8 +23,9 @@ from tabla.commands.arguments import (
     remark_unused_inputs,
 )
 from tabla.commands.console import Console
+from tabla.commands.models import build_of
 from tabla.commands.output import write_json
-from tabla.driver import build
+from tabla.learn.options import LearnOptions
 from tabla.templates.targets import target as find_target
 
 
@@ -35,6 +36,7 @@ def configure(parser: ArgumentParser) -> None:
     part.add_argument("--target", required=True, metavar="NAME", help="the family of the FPGA (see tabla targets)")
     add_options(parser, PartOptions)
     add_build(parser)
+    add_options(parser, LearnOptions)
     add_json(parser)
     add_quiet(parser)
 
@@ -57,7 +59,7 @@ def run(arguments: Namespace, console: Console) -> int:
             )
         report = _folder_report(folder, arguments.target, asked, console)
     else:
-        made = build(arguments.file, build_options(arguments))
+        made = build_of(arguments, console)
         remark_unused_inputs(arguments, console)
         for note in made.warnings:
             console.remark(f"warning: {note}")

@@ -64,6 +64,7 @@ class Accelerator(Array):
                 "program_data": In(program_width(image)),
             },
             stoppable=stoppable,
+            first=image.first,
         )
 
     def _program_of(self, unit: str) -> Sequencer:

@@ -28,7 +28,7 @@ from tabla.hw.stream import Stream
 from tabla.hw.timing import Timing
 from tabla.hw.tokens import TokenDelay
 from tabla.hw.window import Window
-from tabla.program.image import Parameters
+from tabla.program.image import FirstWords, Parameters
 from tabla.templates.instructions import LANE_KINDS, kind_of, units_of
 from tabla.templates.stages import wanted
 
@@ -38,7 +38,7 @@ class Array(wiring.Component):
 
     ``Accelerator`` builds in one program, and ``OverlayAccelerator`` takes one after the other. Both say where the
     programs of the units come from. `shape` are the sizes of the array, `features` what its units can do, and `timing`
-    the numbers of the program. `program` are the ports for programs.
+    the numbers of the program. `program` are the ports for programs, and `first` is what the memories start with.
     """
 
     FRONT = TokenDelay.LATENCY + Sequencer.VALUES + Group.FANOUT
@@ -51,8 +51,10 @@ class Array(wiring.Component):
         timing: Timing,
         program: Mapping[str, Any],
         stoppable: bool = False,
+        first: FirstWords | None = None,
     ) -> None:
         self.parameters, self.features, self.timing = parameters, features, timing
+        self.first = first
         self.units = units_of(parameters.sequencers)
         self.stoppable = stoppable
         super().__init__(
@@ -201,7 +203,8 @@ class Array(wiring.Component):
         control = self._control(m, "root_issue", issue)
         # The lanes are Group.FANOUT registers further away than the root; the same cycle must reach both.
         late = Sequencer.VALUES - Sequencer.FIELDS + Group.FANOUT
-        roots = [Root(parameters=parameters, features=self.features, control=control) for _ in range(parameters.roots)]
+        held = ((),) * parameters.roots if self.first is None else self.first.roots
+        roots = [Root(parameters=parameters, features=self.features, control=control, first=words) for words in held]
         wires = {
             name: delayed(m, getattr(control, name), Group.FANOUT, name=f"root_{name}")
             for name in roots[0].control_wires
@@ -282,7 +285,7 @@ class Array(wiring.Component):
                 Drive.of(m, shape, control, issue, write, stream=stream, bus=roots[0].bus, load=controller.load)
             )
         m.d.comb += self.update.eq(reduce(or_, (drive.updates for drive in drives)) | roots[0].update)
-        groups = Groups(shape=shape, drives=drives, stream=stream, roots=roots)
+        groups = Groups(shape=shape, drives=drives, stream=stream, roots=roots, first=self.first)
         overflows = groups.join(m, platform)
         m.submodules.lane_overflow_counter = counter = EventCounter()
         m.d.comb += [counter.events.eq(overflows.any()), self.lane_overflows.eq(counter.count)]

@@ -36,6 +36,8 @@ _HEADER = """\
 """
 
 
+_PRELOADED = "// The memories start with the models, so a run needs no load before it. A load replaces them."
+
 _DIRECTIONS = {wiring.In: PortDirection.Input, wiring.Out: PortDirection.Output}
 
 
@@ -46,10 +48,11 @@ _MEMBERS = re.compile(r"(?:^|\), )(\w+(?:, \w+)*) : (?:In|Out)\b", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """The data sheet of a module: what it does, and its ports in order."""
+    """The data sheet of a module: what it does, its ports in order, and its parameters with their bits."""
 
     text: str = ""
     ports: tuple[str, ...] = ()
+    parameters: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +96,8 @@ def _sheets(fragment: Any, name: str) -> Iterator[tuple[str, Sheet]]:
     for origin in fragment.origins or ():
         if isinstance(origin, wiring.Component):
             text = inspect.cleandoc(type(origin).__doc__ or "")
-            yield name, Sheet(text, _described(text, [port for port, _, _ in _flat_ports(origin)]))
+            ports = _described(text, [port for port, _, _ in _flat_ports(origin)])
+            yield name, Sheet(text, ports, tuple(getattr(origin, "module_parameters", {}).items()))
             break
     for inner, inner_name, _ in fragment.subfragments:
         if inner_name:
@@ -161,7 +165,9 @@ def module_names(modules: Iterable[str]) -> dict[str, str]:
 def _verilog(found: Netlist) -> str:
     """Return modules as Verilog, each with its data sheet above it."""
     sheets = {name: found.sheets.get(_NUMBER.sub("", name), Sheet()) for name in found.modules}
-    texts = {name: ModuleText(module, sheets[name].ports) for name, module in found.modules.items()}
+    texts = {
+        name: ModuleText(module, sheets[name].ports, sheets[name].parameters) for name, module in found.modules.items()
+    }
     ports = {name: text.port_names for name, text in texts.items()}
     names = module_names(texts)
     return "\n".join(_comment(sheets[name]) + text.text(names[name], ports, names) for name, text in texts.items())
@@ -183,6 +189,8 @@ def verilog(image: Image | Overlay, name: str, *, stoppable: bool = False) -> st
         width=parameters.width,
         fraction=parameters.fraction,
     )
+    if isinstance(image, Image) and image.first is not None:
+        header = header.replace("\n\n", f"\n{_PRELOADED}\n\n", 1)
     found = netlist(image, name, stoppable=stoppable)
     with _without_collection():
         return header + _verilog(found)

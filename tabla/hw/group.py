@@ -1,14 +1,15 @@
 """A tap group (PU): lanes that share a fan-out and a subtree."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from amaranth.hdl import Module, Mux, Signal, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from tabla.hw.lane import Lane, LaneShape
+from tabla.hw.lane import Lane, LaneShape, first_parameter
 from tabla.hw.pipeline import above, delayed, kept, reaches
-from tabla.hw.sharing import placed
+from tabla.hw.sharing import placed, words_expression
 from tabla.hw.tree import Tree, levels
 
 
@@ -54,8 +55,20 @@ class Group(wiring.Component):
     FANOUT = 2
     EARLY = ("to_model", "to_interim")
 
-    def __init__(self, shape: LaneShape, *, words: int, drivers: tuple[int, ...] = ()) -> None:
+    def __init__(
+        self,
+        shape: LaneShape,
+        *,
+        words: int,
+        drivers: tuple[int, ...] = (),
+        first: Sequence[Mapping[str, Sequence[int]]] = (),
+    ) -> None:
         self.shape = shape
+        self.first = first
+        bits, begun = shape.parameters.width, [name for name in shape.memories if first and name in first[0]]
+        together = {name: [word for lane in first for word in lane[name]] for name in begun}
+        self.module_parameters = {first_parameter(name): len(held) * bits for name, held in together.items()}
+        self.settings = {first_parameter(name): words_expression(held, bits) for name, held in together.items()}
         self.lanes = shape.parameters.pes_per_pu
         self.words = words
         self.drivers = drivers
@@ -99,7 +112,8 @@ class Group(wiring.Component):
         m.d.comb += self.sum.eq(self._joined(m, tree.sum) if self.drivers and alone else tree.sum)
         overflows = Signal(self.lanes)
         for k in range(self.lanes):
-            lane = Lane(self.shape)
+            # Lane k has its part of the group's first words.
+            lane = Lane(self.shape, self.first[k] if self.first else None, f"{{0}}[{k} * {{1}} +: {{1}}]")
             m.submodules[f"lane_{k}"] = placed(platform, "pe", lane)
             driver = self.drivers[k] if self.drivers else 0
             near = self._near(m, sets[driver], k)

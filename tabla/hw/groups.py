@@ -14,6 +14,7 @@ from tabla.hw.routing import Routing
 from tabla.hw.sharing import placed
 from tabla.hw.stream import Stream
 from tabla.hw.tree import Tree, levels
+from tabla.program.image import FirstWords
 from tabla.templates.stages import wanted
 
 
@@ -22,13 +23,15 @@ class Groups:
     """Joins the lanes to what drives them, to the stream and to the roots.
 
     `drives` has one entry for each sequencer of the lanes. With several `roots` there is a group for each root. The
-    lanes of `shape` may have shorter words than the stream, if only the root has wide models.
+    lanes of `shape` may have shorter words than the stream, if only the root has wide models. `first` is what the
+    memories start with.
     """
 
     shape: LaneShape
     drives: list[Drive]
     stream: Stream
     roots: list[Root]
+    first: FirstWords | None = None
 
     @property
     def _size(self) -> int:
@@ -69,7 +72,7 @@ class Groups:
             lanes = range(g * size, (g + 1) * size)
             own = [lane * len(drives) // parameters.pes for lane in lanes]
             drivers = tuple(number - own[0] for number in own) if len(drives) > 1 else ()
-            group = Group(shape, words=self._words, drivers=drivers)
+            group = Group(shape, words=self._words, drivers=drivers, first=self._first(lanes))
             kinds.setdefault(drivers, f"pu_{len(kinds)}" if kinds else "pu")
             sums.append(group.sum)
             m.submodules[f"group_{g}"] = placed(platform, kinds[drivers], group)
@@ -78,6 +81,11 @@ class Groups:
             self._feed(m, g, group, from_stream, stream_words, later)
         self._trees(m, tree, sums)
         return overflows
+
+    def _first(self, lanes: range) -> list[dict[str, tuple[int, ...]]]:
+        """Return what the memories of some lanes start with, by memory; nothing if they are empty."""
+        first = self.first
+        return [] if first is None else [{name: each[lane] for name, each in first.lanes.items()} for lane in lanes]
 
     def _drive(self, m: Module, g: int, group: Group, mine: list[Drive]) -> None:
         """Give a group the wires of its sequencers, and the bus of its root."""

@@ -1,5 +1,6 @@
 """One processing element: three memories, one multiply-accumulate path."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
@@ -16,6 +17,7 @@ from tabla.hw.mac import Mac
 from tabla.hw.memory import WordMemory
 from tabla.hw.pipeline import above, bits_for, delayed, selected
 from tabla.hw.rounder import Rounder
+from tabla.hw.sharing import placed
 from tabla.program.image import Parameters
 from tabla.templates.instructions import operation_format
 from tabla.templates.stages import stage_cycle, wanted
@@ -187,6 +189,11 @@ def lane_shape(parameters: Parameters, features: Features) -> LaneShape:
     )
 
 
+def first_parameter(memory: str) -> str:
+    """Return the name of the parameter of a module that has the first words of a memory of its lanes."""
+    return f"{memory.upper()}_FIRST"
+
+
 class Lane(wiring.Component):
     """A processing element. It works one operation a cycle and never stalls. It has no reset and no program of its own.
 
@@ -237,9 +244,13 @@ class Lane(wiring.Component):
     ACCUMULATED = WordMemory.LATENCY + Mac.LATENCY
     RESULT = ACCUMULATED + Rounder.LATENCY
 
-    def __init__(self, shape: LaneShape) -> None:
+    def __init__(self, shape: LaneShape, first: Mapping[str, Sequence[int]] | None = None, own: str = "") -> None:
         self.shape = shape
         parameters = shape.parameters
+        self.first = {name: tuple(words) for name, words in (first or {}).items() if name in shape.memories}
+        bits = parameters.width
+        self.module_parameters = {first_parameter(name): len(words) * bits for name, words in self.first.items()}
+        self.settings = {name: own.format(name, width) for name, width in self.module_parameters.items()}
         super().__init__(
             {
                 "lane": In(8),
@@ -276,7 +287,7 @@ class Lane(wiring.Component):
         if shape.through:
             load = controls.through if shape.bus_through else controls.load
             m.d.comb += [rounder.load.eq(load), rounder.loaded.eq(self.loaded)]
-        memories = self._memories(m, rounder.result)
+        memories = self._memories(m, rounder.result, platform)
 
         # Words are the upper bits of what a memory of wide models holds.
         operands: dict[str, Any] = {
@@ -344,7 +355,7 @@ class Lane(wiring.Component):
             stages.append(delayed(m, stages[-1], 1, name=f"active_{cycle}"))
         return stages
 
-    def _memories(self, m: Module, result: Any) -> dict[str, WordMemory]:
+    def _memories(self, m: Module, result: Any, platform: Any) -> dict[str, WordMemory]:
         shape, controls = self.shape, self.controls
         takes_part: Any = controls.write_active if shape.writes_guarded else Const(1, 1)
         written = {"model": shape.model_written, "data": False, "interim": shape.interim_written}
@@ -361,9 +372,14 @@ class Lane(wiring.Component):
         for name in shape.memories:
             extra = shape.extra(name)
             memory = WordMemory(
-                width=shape.parameters.width + extra, depth=shape.depth(name), block=name in shape.blocks
+                width=shape.parameters.width + extra,
+                depth=shape.depth(name),
+                block=name in shape.blocks,
+                init=self.first.get(name, ()),
+                own=first_parameter(name) if name in self.first else "",
             )
-            m.submodules[f"{name}_memory"] = memory
+            alone = placed(platform, f"pe_{name}", memory) if name in self.first else memory
+            m.submodules[f"{name}_memory"] = alone
             memories[name] = memory
             enable = Signal(name=f"{name}_write", reset_less=True)
             load = (

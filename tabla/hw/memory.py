@@ -8,6 +8,11 @@ from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In, Out
 
 from tabla.hw.pipeline import bits_for
+from tabla.hw.sharing import Emission
+
+FIRST, FIRST_WORDS = "FIRST", "first_words"
+"""The parameter of a memory's module, and the attribute that tells of it in a netlist: the name of the parameter, the
+bits of a word there, the lowest of them that the memory has, and the number of words."""
 
 
 def memory_members(width: int, depth: int) -> dict[str, Any]:
@@ -44,9 +49,13 @@ class WordMemory(wiring.Component):
     LATENCY = 2
     WIDEST = 18
 
-    def __init__(self, *, width: int, depth: int, init: Sequence[int] = (), block: bool = False) -> None:
+    def __init__(self, *, width: int, depth: int, init: Sequence[int] = (), block: bool = False, own: str = "") -> None:
         self.width = width
         self.block = block
+        # Memories of equal modules may start with different words. In Verilog the module of such a memory has a
+        # parameter for them, and `own` is its expression where this memory is placed.
+        self.module_parameters = {FIRST: len(init) * width} if own else {}
+        self.settings = {FIRST: own} if own else {}
         # Every address has a word: one past the depth, as dumps of memories of unequal depth give it, is harmless.
         self.depth = 1 << bits_for(depth)
         self.init = tuple(init)
@@ -58,12 +67,14 @@ class WordMemory(wiring.Component):
         for low in range(0, self.width, self.WIDEST):
             part = slice(low, min(low + self.WIDEST, self.width))
             mask = (1 << (part.stop - part.start)) - 1
+            shared = isinstance(platform, Emission) and bool(self.module_parameters)
+            told = {FIRST_WORDS: f"{FIRST} {self.width} {low} {len(self.init)}"} if shared else {}
             # no_rw_check: a collision may give any word, so there is no logic around the block RAM to emulate one.
             words = memory.Memory(
                 shape=part.stop - part.start,
                 depth=self.depth,
-                init=[(word >> low) & mask for word in self.init],
-                attrs={"no_rw_check": 1} | ({"ram_style": "block"} if self.block else {}),
+                init=[] if told else [(word >> low) & mask for word in self.init],
+                attrs={"no_rw_check": 1} | ({"ram_style": "block"} if self.block else {}) | told,
             )
             m.submodules["words" if self.width <= self.WIDEST else f"words_{low}"] = words
             read = words.read_port(domain="sync")

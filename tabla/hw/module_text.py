@@ -3,10 +3,12 @@
 from collections.abc import Iterable, Iterator, Mapping
 
 from tabla.hw.expressions import Expressions, Uses, literal, span
+from tabla.hw.memory import FIRST_WORDS
 from tabla.hw.names import Names, identifier, port_names, wire_names
 from tabla.hw.netlist import Bits, Cell, Memory, Module, Spec, Wire, part_of
 from tabla.hw.operators import OPERATORS, Operation, merged, operation, widest, wired
 from tabla.hw.processes import Register, logic_of, registers_of, statements
+from tabla.hw.sharing import EXPRESSION
 
 _WIDTH = 116
 
@@ -22,10 +24,14 @@ def wrapped(text: str, indent: str = "  ") -> list[str]:
 
 
 class ModuleText:
-    """Writes one module. `order` are the names of its ports in the order of its data sheet, as far as it has one."""
+    """Writes one module. `order` are the names of its ports in the order of its data sheet, as far as it has one.
 
-    def __init__(self, module: Module, order: Iterable[str] = ()) -> None:
+    `parameters` are those of the module, vectors that are 0 by default, with their bits.
+    """
+
+    def __init__(self, module: Module, order: Iterable[str] = (), parameters: Iterable[tuple[str, int]] = ()) -> None:
         self.module = module
+        self.parameters = tuple(parameters)
         names = Names()
         found = port_names(module, names)
         self.ports = _in_order([wire.name for wire in module.wires.values() if wire.direction], order)
@@ -137,7 +143,13 @@ class ModuleText:
             outputs,
         ]
         body = "\n".join("\n".join(section) + "\n" for section in sections if section)
-        return f"module {name} (\n{self._header()}\n);\n{body}endmodule\n"
+        return f"module {name} {self._parameter_list()}(\n{self._header()}\n);\n{body}endmodule\n"
+
+    def _parameter_list(self) -> str:
+        if not self.parameters:
+            return ""
+        lines = ",\n".join(f"  parameter {span(width)}{name} = {width}'b0" for name, width in self.parameters)
+        return f"#(\n{lines}\n) "
 
     def _header(self) -> str:
         lines = []
@@ -224,7 +236,12 @@ class ModuleText:
 
     @staticmethod
     def _contents(memory: Memory, cell: Cell | None, name: str) -> list[str]:
-        """Return the initial block of a memory: a loop for zeros, else a statement for each word that is not zero."""
+        """Return the initial block of a memory: a loop for zeros, else a statement for each word that is not zero.
+
+        A memory whose first words are a parameter of its module takes them from there, in a second loop.
+        """
+        if FIRST_WORDS in memory.attributes:
+            return _first_words(memory, name)
         bits = "".join(part.constant for part in cell.ports["DATA"]) if cell else ""
         words = [bits[len(bits) - (n + 1) * memory.width : len(bits) - n * memory.width] for n in range(memory.depth)]
         zero = "0" * memory.width
@@ -267,8 +284,8 @@ class ModuleText:
         order = {port: place for place, port in enumerate(port_names)}
         ports = sorted(cell.ports, key=lambda port: order.get(port, len(order)))
         parameters = [f".{key}({_parameter(value)})" for key, value in cell.parameters.items()]
-        settings = f"#({', '.join(parameters)}) " if parameters else ""
-        head = f"{kind} {settings}{name} ("
+        settings = f"#({', '.join(parameters)}) "
+        head = f"{kind} {settings if parameters else ''}{name} ("
         texts = [
             f".{port_names.get(port, identifier(port))}({self._expressions.text(cell.ports[port], f'{name}_{port}')})"
             for port in ports
@@ -283,6 +300,23 @@ class ModuleText:
                 port = self.port_names[name]
                 lines += wrapped(f"assign {port} = {self._expressions.operation(self._logic[name], port)};")
         return lines
+
+
+def _first_words(memory: Memory, name: str) -> list[str]:
+    """Return the initial block of a memory that starts with the words of a parameter, followed by zeros."""
+    parameter, *numbers = memory.attributes[FIRST_WORDS].strip('"').split()
+    width, lowest, count = map(int, numbers)
+    index, place = f"{name}_index", f"{name}_index * {width}" + (f" + {lowest}" if lowest else "")
+    loops = [
+        f"for ({index} = {a}; {index} < {b}; {index} = {index} + 1)" for a, b in ((0, count), (count, memory.depth))
+    ]
+    return [
+        f"  integer {index};",
+        "  initial begin",
+        f"    {loops[0]} {name}[{index}] = {parameter}[{place} +: {memory.width}];",
+        *([f"    {loops[1]} {name}[{index}] = {literal('0' * memory.width)};"] if count < memory.depth else []),
+        "  end",
+    ]
 
 
 def _indent(text: str) -> int:
@@ -302,12 +336,18 @@ def _filled(texts: list[str], indent: str) -> list[str]:
 
 def _attributes(found: Mapping[str, str]) -> str:
     """Return the attributes of a wire, a memory or an instance in Verilog, but for what the text itself says."""
-    kept = [f"{key} = {_parameter(value)}" for key, value in found.items() if key not in ("init", "src", "generator")]
+    kept = [
+        f"{key} = {_parameter(value)}"
+        for key, value in found.items()
+        if key not in (FIRST_WORDS, "init", "src", "generator")
+    ]
     return f"(* {', '.join(kept)} *) " if kept else ""
 
 
 def _parameter(value: str) -> str:
     """Return a parameter or an attribute: a text, a decimal number, or a constant."""
+    if value.startswith(f'"{EXPRESSION}'):
+        return value[len(EXPRESSION) + 1 : -1]
     if value.startswith('"') or "'" not in value:
         return value
     return literal(value.partition("'")[2])

@@ -1,6 +1,6 @@
 """The root: the pipeline of a lane with three operand ports, the tree's word, and the function unit."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, signed
@@ -16,8 +16,12 @@ from tabla.hw.mac import Mac
 from tabla.hw.memory import WordMemory
 from tabla.hw.pipeline import above, delayed, kept, padded, selected
 from tabla.hw.rounder import Rounder, unlike
+from tabla.hw.sharing import placed, words_expression
 from tabla.program.image import Parameters
 from tabla.templates.stages import wanted
+
+ROOT_FIRST = "MEMORY_FIRST"
+"""The parameter of a root's module with the first words of its memory, in arrays of several roots."""
 
 
 def joins_beside(parameters: Parameters, features: Features) -> bool:
@@ -67,8 +71,14 @@ class Root(wiring.Component):
 
     RESULT = WordMemory.LATENCY + Mac.LATENCY + Rounder.LATENCY
 
-    def __init__(self, *, parameters: Parameters, features: Features, control: MacControl) -> None:
+    def __init__(
+        self, *, parameters: Parameters, features: Features, control: MacControl, first: Sequence[int] = ()
+    ) -> None:
         self.parameters = parameters
+        self.first = tuple(first)
+        several = bool(first) and parameters.roots > 1
+        self.module_parameters = {ROOT_FIRST: len(first) * parameters.width} if several else {}
+        self.settings = {ROOT_FIRST: words_expression(first, parameters.width)} if several else {}
         self.features = features
         used = {int(index) for index in features["root_issue"].values["shift"]}
         self.beside = joins_beside(parameters, features)
@@ -143,7 +153,7 @@ class Root(wiring.Component):
         # The word of a result is its upper bits.
         result = rounder.result[self.guard :].as_signed() if self.guard else rounder.result
         position = self._position(m, at, result) if "holds" in self.control_wires else Const(0, signed(width))
-        operands = self._operands(m, written, result, functions.value, position)
+        operands = self._operands(m, written, result, functions.value, position, platform)
         for operand, port in (("a", mac.a), ("b", mac.b), ("c", mac.addend)):
             m.d.comb += port.eq(operands[operand])
         if mac.late:
@@ -344,7 +354,7 @@ class Root(wiring.Component):
         return kept(m, delayed(m, wires, cycle - 1, name=f"{name}_before"), name=name)
 
     def _operands(
-        self, m: Module, written: Mapping[str, Any], result: Any, value: Any, position: Any
+        self, m: Module, written: Mapping[str, Any], result: Any, value: Any, position: Any, platform: Any
     ) -> dict[str, Any]:
         """Return the three operands in cycle *u* + 2. Each has its own copies of the memories that it reads."""
         operands = {}
@@ -362,8 +372,15 @@ class Root(wiring.Component):
                 wide = operand == "c" and name in self.wide_sources
                 if name in names or f"gathered_{name}" in names or wide:
                     extra = self.guard if wide else 0
-                    memory = WordMemory(width=self.parameters.width + extra, depth=self.depths[name], block=block)
-                    m.submodules[f"{name}_{operand}"] = memory
+                    memory = WordMemory(
+                        width=self.parameters.width + extra,
+                        depth=self.depths[name],
+                        block=block,
+                        init=self.first if name == "memory" else (),
+                        own=ROOT_FIRST if self.module_parameters and name == "memory" else "",
+                    )
+                    alone = placed(platform, "root_memory", memory) if memory.module_parameters else memory
+                    m.submodules[f"{name}_{operand}"] = alone
                     enable, address, word = written[name]
                     if name == "memory" and not wide and self.guard:
                         word = word[self.guard :]

@@ -41,6 +41,8 @@ class InputShapes:
 
 BUILDS = ("gen", "check", "bound", "eval", "sim", "train", "test", "predict", "load", "synth", "build")
 """The commands that compile a program."""
+INFERENCES = ("gen", "check", "bound", "eval", "sim", "load", "synth", "build", "explore")
+"""The commands that also build the part of a program that predicts."""
 _LEARN = (*BUILDS, "formats")
 _KERNELS = (*BUILDS, "formats", "explore")
 _PROGRAM, _KERNEL, _TUNING = "the program", "a kernel (.tc, .py)", "fine-tuning a model (.onnx)"
@@ -51,11 +53,12 @@ class ProgramOptions(Record):
     """The options of a program, whatever array it is compiled for.
 
     `defines` are the ``-D`` options by name, texts or numbers. `learning_rate` is the constant ``mu``, and with
-    `runtime_rate` hosts can load another one. `minibatch` is the number of samples of a step. `results` are the names
-    of values to return beside the models. `sizes` gives a kernel its sizes, each 1 or more, and so does `inputs`:
-    arrays by name, or their file, which is read only when a notation asks. `keep` names the inputs of a kernel that are
-    loaded once. `shapes` and `arguments` are the tensors and the other parameters of a Tile function. Of a model that
-    was trained elsewhere, the initialisers `train` learn, or all but those of `freeze`, from the `loss`.
+    `runtime_rate` hosts can load another one. `minibatch` is the number of samples of a step. With `infer` the part
+    that predicts is built. `results` are the names of values to return beside the models. `sizes` gives a kernel its
+    sizes, each 1 or more, and so does `inputs`: arrays by name, or their file, which is read only when a notation asks.
+    `keep` names the inputs of a kernel that are loaded once. `shapes` and `arguments` are the tensors and the other
+    parameters of a Tile function. Of a model that was trained elsewhere, the initialisers `train` learn, or all but
+    those of `freeze`, from the `loss`.
     """
 
     defines: Mapping[str, str | float] = option(
@@ -92,6 +95,13 @@ class ProgramOptions(Record):
         default=False,
         group=_PROGRAM,
         commands=BUILDS,
+    )
+    infer: bool = option(
+        Switch(),
+        "build the part that predicts, without any update; weights are then the first words of its memories",
+        default=False,
+        group=_PROGRAM,
+        commands=INFERENCES,
     )
     results: Sequence[str] = option(
         Names(),

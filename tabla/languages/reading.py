@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from tabla.graph.format import Format
 from tabla.graph.graph import Graph
+from tabla.graph.prediction import Prediction
 from tabla.languages.preprocess import Preprocessed
 
 Reals = NDArray[np.float64]
@@ -46,7 +47,9 @@ class Reading:
     arrays of models that a file holds those of this program. `labels` are texts
     or numbers that the host returns for the positions that a result has. `scored_by` is the name that data have for
     the labels of a program that brings its models and has no label itself, and `scores` are the values that can be
-    compared with it. `warnings` are texts about what is legal and
+    compared with it. Of an inference build, `predicts` is its prediction, and `unread` are the tensors of the text that
+    it has not, so that data may have them.
+    `warnings` are texts about what is legal and
     probably a slip, each with its place and its cure.
     """
 
@@ -64,4 +67,6 @@ class Reading:
     labels: Mapping[str, NDArray[Any]] = field(default_factory=dict, repr=False)
     scored_by: str = ""
     scores: tuple[str, ...] = ()
+    unread: frozenset[str] = frozenset()
+    predicts: Prediction | None = None
     warnings: tuple[str, ...] = ()

@@ -46,6 +46,7 @@ class CompileOptions(TypedDict, total=False):
     learning_rate: str | float | None
     minibatch: int
     runtime_rate: bool
+    infer: bool
     results: Sequence[str]
     inputs: str | Path | Mapping[str, ArrayLike] | None
     sizes: Mapping[str, int]
@@ -65,6 +66,7 @@ class CompileOptions(TypedDict, total=False):
     split: Shares | None
     split_seed: int | None
     epochs: int | None
+    predict: str | None
     weights: str | Path | Mapping[str, ArrayLike] | None
     seed: int | None
 
@@ -132,6 +134,12 @@ class SimulateOptions(TypedDict, total=False):
     engine: str | None
 
 
+class InferenceOptions(TypedDict, total=False):
+    """The options of the function `inference`."""
+
+    predict: str | None
+
+
 class FormatsOptions(TypedDict, total=False):
     """The options of the function `formats`."""
 
@@ -164,6 +172,7 @@ class ExploreOptions(TypedDict, total=False):
     stream_words: int | None
     defines: Mapping[str, str | float]
     learning_rate: str | float | None
+    infer: bool
     inputs: str | Path | Mapping[str, ArrayLike] | None
     sizes: Mapping[str, int]
     shapes: Mapping[str, Sequence[int]]

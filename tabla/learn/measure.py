@@ -12,26 +12,14 @@ from tabla.base.arrays import Arrays, Reals
 from tabla.graph.compiled.plans import NUMPY, Evaluators, RealsPlan, WordsPlan
 from tabla.graph.format import Format
 from tabla.graph.graph import Graph
-from tabla.graph.words import WordType, saturated
+from tabla.graph.passes.inference import inference
+from tabla.graph.prediction import Prediction
+from tabla.graph.words import WordType
 from tabla.learn.data.classes import MOST_CLASSES, Confusion
 from tabla.learn.events import Events, events
 from tabla.learn.metrics import HINGE, MSE, Metric, choose
-from tabla.learn.prediction import Prediction
 
 Words = NDArray[np.int64]
-
-
-def without_updates(graph: Graph, wanted: str) -> Graph:
-    """Return the part of a graph that computes the tensor `wanted`, without the updates of the models."""
-    needed, kept = {wanted}, []
-    for statement in reversed(graph.statements):
-        if statement.target in needed:
-            kept.append(statement)
-            needed.update(statement.sources)
-    statements = tuple(replace(s, id=number) for number, s in enumerate(reversed(kept)))
-    keep = needed | {name for name, t in graph.tensors.items() if t.role in ("input", "label", "model")}
-    tensors = {name: tensor for name, tensor in graph.tensors.items() if name in keep}
-    return replace(graph, tensors=tensors, statements=statements, updates={}, results=())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +73,7 @@ class Measure:
         `metric` is the name of a metric, or None for the one that fits the labels.
         """
         labels = samples[prediction.label]
-        frozen = without_updates(graph, prediction.tensor)
+        frozen = inference(graph, prediction)
         return Measure(
             prediction=prediction,
             loss=HINGE if prediction.margin else MSE,
@@ -105,7 +93,7 @@ class Measure:
         tensor = self.prediction.tensor
         run = self._fixed.run(self.words, [tensor])
         values = WordType.of(self._graph.tensors[tensor], self.format).to_reals(run.kept[tensor])
-        score = self.score(values, words=True)
+        score = self.score(values)
         return replace(score, events=events(self._graph, run.counts))
 
     def of_reals(self, models: Arrays) -> Score:
@@ -114,14 +102,8 @@ class Measure:
         tensor = self.prediction.tensor
         return self.score(self._float.run(self.samples, [tensor]).kept[tensor])
 
-    def score(self, values: Reals, *, words: bool = False) -> Score:
-        """Return the score of the values of the predicted tensor, which have a leading axis of samples.
-
-        If `words` computed them, a residual is that of a label inside the range of the format.
-        """
-        sign = self.prediction.residual
-        labels = saturated(self.labels, self.format)[0] if words and sign else self.labels
-        predicted = labels - sign * values if sign else values
+    def score(self, predicted: Reals) -> Score:
+        """Return the score of predictions, which have a leading axis of samples."""
         # The values of a run that diverged may be too large for float64; their score is then infinite or no number.
         with np.errstate(over="ignore", invalid="ignore"):
             loss, metric = self.loss.of(predicted, self.labels), self.metric.of(predicted, self.labels)

@@ -14,7 +14,7 @@ from tabla.base.source import TablaError
 from tabla.build.options import ArrayOptions
 from tabla.build.part_options import BoardOptions, PartOptions
 from tabla.host.engines.session import ENGINES, EVALUATION, checked_engine
-from tabla.languages.options import ProgramOptions
+from tabla.languages.options import INFERENCES, ProgramOptions
 from tabla.learn.data.options import DataOptions, runs_of
 from tabla.learn.data.source import EXAMPLE
 from tabla.learn.fleet.devices import DEVICES
@@ -23,6 +23,8 @@ from tabla.learn.metrics import NAMES, SCORES
 EPOCHS = 10
 """The passes over the data, if the user says nothing else."""
 _LEARNERS = ("train", "formats", "explore")
+_PREDICTS = "the value that predicts (default: the one that the text compares with a label)"
+_FIRST = "the models, which the memories then start with"
 _LEARNING, _FLEET = "learning", "several devices, one model"
 
 
@@ -101,11 +103,14 @@ class LearnOptions(Record):
         Text(example="h"),
         "the value to compare with the label",
         group=_LEARNING,
-        commands=(*_LEARNERS, "test", "predict"),
-        functions=runs_of("train", "test", "predict"),
+        commands=tuple(dict.fromkeys((*_LEARNERS, "test", "predict", *INFERENCES))),
+        functions=(*runs_of("train", "test", "predict"), "inference"),
         metavar="NAME",
         example="h",
-        helps={"predict": "the value that predicts (default: the one that the text compares with a label)"},
+        helps={
+            "predict": _PREDICTS,
+            **{name: f"with --infer: {_PREDICTS}" for name in INFERENCES if name != "explore"},
+        },
     )
     metric: str | None = option(
         Choice(values=NAMES, what="metric", later=True),
@@ -122,7 +127,7 @@ class LearnOptions(Record):
         ArraysOrFile(example=EXAMPLE),
         "start from these models",
         group=_LEARNING,
-        commands=("gen", *_LEARNERS, "test", "predict", "eval", "sim"),
+        commands=tuple(dict.fromkeys(("gen", *_LEARNERS, "test", "predict", *INFERENCES))),
         functions=runs_of("train", "test", "predict", "eval", "sim"),
         metavar="FILE.npz",
         example="trained.npz",
@@ -132,6 +137,8 @@ class LearnOptions(Record):
                 "the models, as tabla train -o wrote them (default: those that a model of ONNX brings)",
             ),
             **dict.fromkeys(("eval", "sim"), "take the models that the inputs lack from this file"),
+            **dict.fromkeys(("check", "bound", "load", "synth", "build"), f"with --infer: {_FIRST}"),
+            "gen": f"start from these models; with --infer: {_FIRST}",
         },
     )
     seed: int | None = option(

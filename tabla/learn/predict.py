@@ -15,7 +15,10 @@ from tabla.base.arrays import Reals, refuse_strangers
 from tabla.base.source import TablaError
 from tabla.base.table import Frame
 from tabla.build.arrays import Samples, sample_words, samples_of, words_of
+from tabla.build.inference import inference_part
 from tabla.build.stages import Stages
+from tabla.graph.passes.inference import refuse_labels
+from tabla.graph.prediction import Prediction
 from tabla.learn.data.classes import Classes
 from tabla.learn.data.dataset import Data, tensors_of
 from tabla.learn.data.preparation import Preparation
@@ -24,8 +27,7 @@ from tabla.learn.data.source import reals
 from tabla.learn.events import Events, events
 from tabla.learn.one_pass import pass_over
 from tabla.learn.options import LearnOptions
-from tabla.learn.prediction import Prediction
-from tabla.learn.test import CHECKED, ENGINE, inference_part, ran_on, with_models
+from tabla.learn.test import CHECKED, ENGINE, ran_on, read_by, with_models, with_samples_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -99,15 +101,17 @@ def predict(build: Stages, data: Data, run: LearnOptions) -> Predictions:
         run = replace(run, weights=reals(run.weights, "weights"))  # the recipe lies beside the models
     build, models, preparation = with_models(build, run, "predict with")
     part, prediction = inference_part(build, run.predict)
-    samples = _inputs(build, part, data, preparation)
-    words = sample_words(part, samples)
+    with build.reading.text.pointing_back():
+        refuse_labels(part.sample)
+    part = replace(part, options=replace(part.options, minibatch=1))
+    whole = with_samples_of(build, part)
+    samples = _inputs(build, whole, data, preparation)
+    words = read_by(part, sample_words(whole, samples))
     simulated = samples.count if run.engine else min(samples.count, CHECKED)
     engine = run.engine or ENGINE
-    ran = pass_over(part, engine, words_of(part, models), words, samples.count, np.arange(simulated))
+    ran = pass_over(part, engine, words_of(part, read_by(part, models)), words, samples.count, np.arange(simulated))
     values = part.result_type(prediction.name).to_reals(ran.expected.kept[prediction.tensor])
-    # The label of a residual is 0 here.
-    values = -prediction.residual * values if prediction.residual else values
-    classes = _classes(prediction, preparation, run, scalar=values.ndim == 1)
+    classes = _classes(build, prediction, preparation, run, scalar=values.ndim == 1)
     if prediction.label in preparation.means:
         values = values * preparation.deviations[prediction.label] + preparation.means[prediction.label]
     names = None if classes is None else np.array(classes.names())[classes.numbers(values)]
@@ -143,10 +147,13 @@ def _inputs(build: Stages, part: Stages, data: Data, preparation: Preparation) -
     return replace(samples_of(part, {**inputs, **labels}, data.samples), origin=origin)
 
 
-def _classes(prediction: Prediction, preparation: Preparation, run: LearnOptions, *, scalar: bool) -> Classes | None:
+def _classes(
+    build: Stages, prediction: Prediction, preparation: Preparation, run: LearnOptions, *, scalar: bool
+) -> Classes | None:
     """Return the classes of the label: those that have names, or those of the recipe beside the models."""
     names = preparation.classes.get(prediction.label)
-    recipe = None if run.weights is None else recipe_in(reals(run.weights, "weights"), "the weights")
+    held = reals(run.weights, "weights") if run.weights is not None else build.reading.models
+    recipe = recipe_in(held, "the weights")
     kept = None if recipe is None else recipe.classes
     if kept is not None:
         return kept if names is None else replace(kept, given=names)

@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tabla._version import VERSION
+from tabla.graph.prediction import Prediction
 from tabla.learn.data.classes import confusion_lines
 from tabla.learn.data.recipe import LearntProgram, ModelRecipe
 from tabla.learn.events import Events
 from tabla.learn.fleet.step_cost import StepCost
 from tabla.learn.measure import Score
 from tabla.learn.metrics import Metric
-from tabla.learn.prediction import Prediction
 
 HEIGHT, WIDTH = 10, 60
 DIVERGED = 10

@@ -64,6 +64,7 @@ def inputs_of(build: Stages, inputs: Data, run: LearnOptions) -> tuple[Samples, 
         raise TablaError(f"the inputs and the weights both hold the model '{twice[0]}'", hint=hint)
     own, brought = separated(build.reading.models)
     preparation = inputs.fitted(tensors, arrays, stored.before(brought))
+    arrays = {name: array for name, array in arrays.items() if name not in build.reading.unread}
     arrays = preparation.apply(arrays, tensors.shapes, origin.place) | given
     refuse_strangers(arrays, shapes_of(build.sample, "input", "label", "model"), "the input")
     drawn = {} if run.seed is None else initial_models(shapes, run.seed)

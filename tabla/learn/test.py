@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -12,24 +12,25 @@ from numpy.typing import NDArray
 
 from tabla.base.source import TablaError
 from tabla.build.arrays import held, sample_words, samples_of, shapes_of, take_models, words_of
+from tabla.build.inference import inference_part
 from tabla.build.rate import built_rate, without_rate
 from tabla.build.stages import Stages
 from tabla.graph.compiled.plans import Evaluators
 from tabla.graph.format import Format
 from tabla.graph.graph import Graph, Tensor
-from tabla.graph.rate import RATE
+from tabla.graph.passes.inference import without_updates
+from tabla.graph.prediction import Prediction
 from tabla.host.engines.session import check_installed, checked_engine
 from tabla.learn.data.classes import confusion_lines
 from tabla.learn.data.dataset import Data, tensors_of
 from tabla.learn.data.preparation import Preparation, class_name, given_models, separated
 from tabla.learn.events import Events, events
-from tabla.learn.measure import Measure, Score, without_updates
+from tabla.learn.inference import refuse_inference
+from tabla.learn.measure import Measure, Score
 from tabla.learn.metrics import Metric
 from tabla.learn.one_pass import pass_over
 from tabla.learn.options import LearnOptions
-from tabla.learn.prediction import Prediction
 from tabla.learn.record import CONFUSION, SHOWN_CLASSES, as_predicted, comparison, saturated_line, score_numbers
-from tabla.learn.train import chosen_prediction
 
 SCHEMA = "tabla-test-1"
 ENGINE, CHECKED = "model", 32
@@ -157,27 +158,14 @@ def labelled(build: Stages, predict: str | None) -> Stages:
     )
 
 
-def inference_part(build: Stages, predict: str | None) -> tuple[Stages, Prediction]:
-    """Return the part of a program that computes its prediction, as stages of its own, without any update.
+def with_samples_of(build: Stages, part: Stages) -> Stages:
+    """Return an inference part that takes all inputs and labels of its program, so that data can be read for both."""
+    own = {name: tensor for name, tensor in build.sample.tensors.items() if tensor.role in ("input", "label")}
 
-    `predict` names the prediction; by default it is the value that the program text compares with a label. The result
-    of the part has the name of the prediction. Its models have no guard bits: it reads nothing of them but words, and
-    the word nearest to the value of a wide model is the word that the accelerator reads (decision 2).
-    """
-    graph, prediction = chosen_prediction(build, predict)
-    part = replace(without_updates(graph, prediction.tensor), results=((prediction.name, prediction.tensor),))
-    kept = {name: tensor for name, tensor in part.tensors.items() if graph.rate is None or name != RATE}
-    part = replace(part, tensors={name: replace(tensor, guard=0) for name, tensor in kept.items()}, rate=None)
-    return (
-        Stages(
-            name=build.name,
-            options=replace(build.options, minibatch=1, results=(), model_guard=0, runtime_rate=False),
-            reading=replace(build.reading, lower=lambda number_format, results: part),
-            template=build.template,
-            format=build.format,
-        ),
-        prediction,
-    )
+    def lowered(number_format: Format, results: Sequence[str]) -> Graph:
+        return replace(part.sample, tensors={**own, **part.sample.tensors})
+
+    return replace(part, reading=replace(part.reading, lower=lowered))
 
 
 def test(build: Stages, data: Data, scoring: LearnOptions) -> Tested:
@@ -189,11 +177,14 @@ def test(build: Stages, data: Data, scoring: LearnOptions) -> Tested:
     Every word of the engine is compared with the evaluation; a difference is an AssertionError. Data is standardised,
     and its classes get numbers, as when the models were learnt.
     """
+    refuse_inference(build, "has no label to score")
     build, models, preparation = with_models(build, scoring, "score")
     engine = scoring.engine
     part, prediction = inference_part(build, scoring.predict)
+    part = replace(part, options=replace(part.options, minibatch=1))
+    whole = with_samples_of(build, part)
     data = data.to_score()
-    ready = data.prepared(tensors_of(build), preparation, partial(samples_of, part), needs_test=False)
+    ready = data.prepared(tensors_of(build), preparation, partial(samples_of, whole), needs_test=False)
     ready.preparation.check_prediction(prediction)
     found = ready.parts.test or ready.parts.training
     if prediction.label not in ready.names:
@@ -201,7 +192,7 @@ def test(build: Stages, data: Data, scoring: LearnOptions) -> Tested:
             f"the data has no label '{prediction.label}' to measure against",
             hint="add it to the data, or compute the predictions alone with tabla eval",
         )
-    words, model_words = sample_words(part, found), words_of(part, models)
+    words, model_words = sample_words(whole, found), words_of(part, read_by(part, models))
     evaluators = Evaluators.of(part.lowered, build.format, found.count)
     measure = Measure.of(
         part.sample,
@@ -213,7 +204,7 @@ def test(build: Stages, data: Data, scoring: LearnOptions) -> Tested:
         evaluators=evaluators,
     )
     simulated = found.count if engine else min(found.count, CHECKED)
-    ran = pass_over(part, engine or ENGINE, model_words, words, found.count, np.arange(simulated))
+    ran = pass_over(part, engine or ENGINE, model_words, read_by(part, words), found.count, np.arange(simulated))
     predicted = ran.expected.kept[prediction.tensor]
     return Tested(
         name=build.name,
@@ -225,15 +216,20 @@ def test(build: Stages, data: Data, scoring: LearnOptions) -> Tested:
         prediction=prediction,
         loss=measure.loss,
         metric=measure.metric.with_names(ready.preparation.classes.get(prediction.label)),
-        accelerator=measure.score(part.result_type(prediction.name).to_reals(predicted), words=True),
+        accelerator=measure.score(part.result_type(prediction.name).to_reals(predicted)),
         float64=measure.of_reals(models),
         cycles_predicted=part.schedule.per_sample(part.schedule.cycles),
         cycles_simulated=part.schedule.per_sample(ran.cycles),
         latency_predicted=part.schedule.latency,
         latency_simulated=ran.latency,
         events=events(part.lowered, ran.expected.counts),
-        saturated=held(part, found.arrays)[1],
+        saturated=held(whole, found.arrays)[1],
     )
+
+
+def read_by(part: Stages, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Return the arrays of the tensors that an inference part has."""
+    return {name: array for name, array in arrays.items() if name in part.sample.tensors}
 
 
 def with_models(
@@ -246,7 +242,7 @@ def with_models(
     file = build.reading.text.original.name
     if build.reading.scored_by:
         build = labelled(build, run.predict)
-    elif not build.reading.trainable:
+    elif not build.reading.trainable and not build.options.infer:
         raise TablaError(f"'{file}' is a kernel, so it has no models to {what}", hint="run it with tabla sim")
     if run.weights is None and not build.reading.models:
         raise TablaError(f"'{file}' brings no models to {what}", hint="give them with --weights")

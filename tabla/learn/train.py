@@ -25,10 +25,12 @@ from tabla.build.arrays import (
     take_models,
     words_of,
 )
+from tabla.build.inference import chosen_prediction
 from tabla.build.rate import built_rate, with_mantissa, without_rate
 from tabla.build.stages import Stages
 from tabla.graph.compiled.plans import Evaluators
 from tabla.graph.graph import Graph
+from tabla.graph.prediction import Prediction
 from tabla.host.engines.session import EVALUATION, Session, check_installed, checked_engine, checking_engine, session
 from tabla.learn.data.dataset import Data, Prepared, tensors_of
 from tabla.learn.data.parts import Parts
@@ -41,10 +43,10 @@ from tabla.learn.fleet.costs import step_cost
 from tabla.learn.fleet.devices import Devices, devices_of, fleet_session
 from tabla.learn.fleet.plan import FleetSession, fixed_plan, numpy_plan
 from tabla.learn.fleet.share import share_of
+from tabla.learn.inference import refuse_inference
 from tabla.learn.loop import LearningSteps, Outcome, Report, learn
 from tabla.learn.one_pass import pass_over
 from tabla.learn.options import LearnOptions
-from tabla.learn.prediction import Prediction, default_prediction, named_prediction
 from tabla.learn.record import Checked, Training
 
 Words = NDArray[np.int64]
@@ -119,6 +121,7 @@ def train(
     Devices learn together, each from its share of every step (:mod:`tabla.learn.fleet`). Those that are not in this
     process take all steps.
     """
+    refuse_inference(build, "learns nothing")
     if not build.reading.trainable:
         file = build.reading.text.original.name
         if build.reading.models:
@@ -335,24 +338,3 @@ def measured_graph(build: Stages, ready: Prepared, predict: str | None) -> tuple
     if prediction.label not in ready.names:
         raise TablaError(f"the data has no label '{prediction.label}' to measure against", hint="add it to the data")
     return measured, prediction
-
-
-def chosen_prediction(build: Stages, predict: str | None) -> tuple[Graph, Prediction]:
-    """Return the prediction to measure, and a graph that computes it.
-
-    A value that the user names with `predict` may have been optimised away, so the program is lowered again with that
-    value as a result.
-    """
-    labels = list(shapes_of(build.sample, "label"))
-    if predict is not None:
-        values = build.reading.values
-        if predict not in values:
-            raise TablaError(
-                f"--predict {predict}: the program computes no such value", hint=f"there are {', '.join(values)}"
-            )
-        names = tuple(dict.fromkeys((*build.options.results, predict)))
-        graph = build.relowered(names)
-        return graph, named_prediction(graph, predict, labels)
-    if not build.sample.updates and len(build.sample.results) == 1 and labels:
-        return build.sample, named_prediction(build.sample, build.sample.results[0][0], labels)
-    return build.sample, default_prediction(build.sample)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tabla.graph.graph import Product
+from tabla.program.image import FirstWords
 from tabla.schedule.mapping.places import Spot
 from tabla.schedule.placing.schedule import Schedule
 from tabla.schedule.strands.layout import Key, is_scratch
@@ -74,13 +75,7 @@ class Host:
                 ones[:, 0] = self._one(spot)
                 parts.append(ones)
                 continue
-            record = self.schedule.mapped.tensors[tensor]
-            if record.role == "constant":
-                words = self.schedule.constants[tensor]
-            else:
-                whole = whole_shape(self.schedule, tensor)
-                words = models[tensor] if record.role == "model" else np.zeros(whole, dtype=np.int64)
-            held = np.asarray(words, dtype=np.int64)
+            record, held = self.schedule.mapped.tensors[tensor], self._words(tensor, models)
             guard = self.schedule.layout.places[(tensor, spot)].guard
             if guard:
                 both = [_gather(half, index) for half in halves(held, guard, self.schedule.format.width)]
@@ -88,6 +83,45 @@ class Host:
             else:
                 parts.append(_gather(held >> record.guard, index))
         return _stack(parts, self.schedule.stream_words)
+
+    def first_words(self, models: Mapping[str, Words], depths: Mapping[str, int]) -> FirstWords:
+        """Return what the memories hold after a load of `models`, which are those of `load_beats`.
+
+        `depths` has the words of the lanes' memories and, as ``root``, of the roots' memory. No model may be wide.
+        """
+        template = self.schedule.template
+        roots = max(1, template.roots)
+        lanes = {bank: np.zeros((depths[bank], roots, template.lanes), dtype=np.int64) for bank in ("model", "interim")}
+        root = np.zeros((depths["root"], roots), dtype=np.int64)
+        for key, index in self._load:
+            place = self.schedule.layout.places[key]
+            assert not place.guard, "a wide model has no first words"
+            rows = slice(place.base, place.base + place.words)
+            if index is None:
+                root[rows][:: place.shape[-1]] = self._one(key[1])
+                continue
+            held = _gather(self._words(key[0], models), _elements(self.schedule, key))
+            if place.spot.kind == "root":
+                root[rows] = held[:, :, 0]
+                continue
+            first = place.spot.span.first if place.spot.kind == "lane" else 0
+            last = first + place.pes if place.spot.kind == "lane" else template.lanes
+            for bank in place.banks:
+                lanes[bank][rows, :, first:last] = held
+        return FirstWords(
+            lanes={bank: tuple(map(tuple, words.reshape(len(words), -1).T.tolist())) for bank, words in lanes.items()},
+            roots=tuple(map(tuple, root.T.tolist())),
+        )
+
+    def _words(self, tensor: str, models: Mapping[str, Words]) -> Words:
+        """Return the words of a tensor that is loaded; what is neither a constant nor a model is 0."""
+        match self.schedule.mapped.tensors[tensor].role:
+            case "constant":
+                return np.asarray(self.schedule.constants[tensor], dtype=np.int64)
+            case "model":
+                return np.asarray(models[tensor], dtype=np.int64)
+            case _:
+                return np.zeros(whole_shape(self.schedule, tensor), dtype=np.int64)
 
     def _one(self, scratch: Spot) -> int:
         """Return the word that a product begins with, by the spot of its partial words."""

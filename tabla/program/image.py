@@ -163,13 +163,25 @@ class StreamEntry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FirstWords:
+    """What memories hold before the first load: the words that a load would write, so that none is needed.
+
+    `lanes` has, by memory (``model`` and ``interim``), the words of each lane of the array from address 0 on; all lanes
+    have the same number of them. `roots` has the words of the memory of each root.
+    """
+
+    lanes: Mapping[str, tuple[tuple[int, ...], ...]]
+    roots: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Image:
     """Everything that hardware and simulators need of a build.
 
     `run` and `dump` are the entries of these two commands, `stream_run` and `stream_load` those of the stream. A ring
     slot is free `release` cycles after its token. A slot is `data_window` words of each lane's data memory and
     `root_data_window` words of the root's. `strands` and `operations` have the microcode words by unit, the stream
-    included. A dump has `dump_count` tokens, which its command says.
+    included. A dump has `dump_count` tokens, which its command says. With `first` words the program runs before a load.
     """
 
     parameters: Parameters
@@ -183,6 +195,7 @@ class Image:
     strands: Mapping[str, tuple[int, ...]]
     operations: Mapping[str, tuple[int, ...]]
     dump_count: int = field(default=0, repr=False)
+    first: FirstWords | None = field(default=None, repr=False)
 
     @property
     def units(self) -> tuple[str, ...]:

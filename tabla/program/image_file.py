@@ -6,14 +6,17 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from tabla.program.image import Entry, FunctionTable, Image, Parameters, StreamEntry
+from tabla.program.image import Entry, FirstWords, FunctionTable, Image, Parameters, StreamEntry
 
 _SCHEMA = "tabla-image-1"
 
 
 def image_record(image: Image) -> dict[str, Any]:
     """Return an image as a record of numbers, texts, lists and records, with the name of its schema."""
-    return {"schema": _SCHEMA, **_plain(image)}
+    plain = _plain(image)
+    if image.first is None:  # most images have none
+        del plain["first"]
+    return {"schema": _SCHEMA, **plain}
 
 
 def _plain(value: Any) -> Any:
@@ -47,6 +50,8 @@ def image_on(record: Mapping[str, Any], parameters: Parameters) -> Image:
         "stream_run": StreamEntry(**parts["stream_run"]),
         "stream_load": StreamEntry(**parts["stream_load"]),
     }
+    if "first" in parts:
+        whole["first"] = FirstWords(**parts["first"])
     return Image(**whole)
 
 

@@ -15,6 +15,7 @@ from tabla.build.options import Options
 from tabla.build.stages import Stages
 from tabla.graph.compiled.plans import Evaluators
 from tabla.graph.graph import Graph
+from tabla.graph.passes.inference import without_updates
 from tabla.graph.words import saturated as inside_range
 from tabla.host.engines.session import EVALUATION, session
 from tabla.learn.auto_format import (
@@ -28,7 +29,6 @@ from tabla.learn.auto_format import (
     wide_stages,
 )
 from tabla.learn.format_choice import survey
-from tabla.learn.measure import without_updates
 from tabla.sklearn.program import DECAY, DECISION, INPUT, LABEL, Program, Recipe
 
 Reals = NDArray[np.float64]

@@ -88,12 +88,13 @@ def test_gen_says_what_the_chosen_bus_reaches(tmp_path: Path, capsys: pytest.Cap
         assert bus["cycles_per_sample"][free] == array < bus["cycles_per_sample"]["32"]
 
 
-def test_an_inference_takes_one_sample_at_a_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_inference_takes_several_samples_a_unit(tmp_path: Path) -> None:
+    """The samples of a unit share the strands, and each has a result of its own."""
     program = tmp_path / "twice.t"
     program.write_text("model_input x; y = 2 * x;")
-    assert main(["gen", str(program), "--minibatch", "4", "-o", str(tmp_path / "out")]) == 1
-    told = capsys.readouterr().err
-    assert "an inference takes one sample at a time" in told and "overlap" not in told and "axis of samples" in told
+    assert main(["gen", str(program), "--minibatch", "4", "--bus", "axi", "-o", str(tmp_path / "out")]) == 0
+    with np.load(tmp_path / "out" / "twice.layout.npz") as layout:
+        assert layout["sample/x"].shape == (1, 4) and layout["result/y"].shape == (4,)
 
 
 def test_what_there_is_not_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

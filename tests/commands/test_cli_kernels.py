@@ -124,7 +124,6 @@ FAULTS = {
     "no such value": (("gen", "mm.tc", *SIZES, "--result", "E"), None, "--result E: 'mm' does not compute it"),
     "training": (("train", "mm.tc", *SIZES, "--data", "one.npz"), None, "'mm.tc' is a kernel, so it learns nothing"),
     "rate": (("gen", "mm.tc", *SIZES, "--learning-rate", "0.5"), None, "'mm.tc' does not learn"),
-    "steps": (("gen", "mm.tc", *SIZES, "--minibatch", "2"), None, "has no gradient, so it takes no steps"),
     "unused -D": (("gen", "mm.tc", *SIZES, "-D", "M=3"), None, "-D M: 'mm.tc' does not use $M"),
     "-D in a file that defines it": (("gen", "mm.tc", *SIZES, "-D", "t=float"), "mm.tc:1:1", "'$t'"),
     "sizes of a model": (("gen", "a.t", "--size", "N=3"), None, "--size is for Tensor Comprehensions"),

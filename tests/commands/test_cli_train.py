@@ -351,7 +351,8 @@ def test_minibatches(run: Run) -> None:
     assert "do not fill minibatches of 5" in run(
         "eval", "model.t", "--inputs", "in.npz", "--minibatch", "5", "-o", "e.npz", status=1
     )
-    assert "takes no steps" in run("gen", "infer.t", "--minibatch", "4", status=1)
+    inference = json.loads(run("gen", "infer.t", "--minibatch", "4", "--pes", "4", "--json", "-", "-o", "inference"))
+    assert (inference["minibatch"], inference["multiplies"]) == (4, 4)
 
 
 def test_training_with_minibatches_leaves_the_rest_out(run: Run) -> None:

@@ -75,7 +75,9 @@ EVAL = {
     ),
     "an unknown input to keep": mistake("eval kernel.tc --inputs k.npz --keep Q -o out.npz", "no such input"),
     "no size of the kernel": mistake("eval kernel.tc --inputs a.npz -o out.npz", "'B[4]' is missing in the data"),
-    "minibatches of a kernel": mistake("eval kernel.tc --inputs k.npz --minibatch 2 -o out.npz", "takes no steps"),
+    "minibatches of a kernel": mistake(
+        "eval kernel.tc --inputs k.npz --minibatch 2 -o out.npz", "1 samples do not fill"
+    ),
     "no such weights": mistake(f"{EVALUATE} --weights no.npz -o out.npz", "cannot read 'no.npz'"),
 }
 SIMULATE = "sim model.t --inputs in.npz"
@@ -91,7 +93,7 @@ SIM = {
     "an input too many": mistake("sim layer.py:double --inputs k.npz", "'double' has no parameter 'A'"),
     "another shape": mistake("sim layer.py:double --inputs i.npz --shape I=5", "declares 'I[5]'"),
     "numbers that do not fit": mistake("sim kernel.tc --inputs big.npz", "outside the range of q6.10", "q11.10"),
-    "minibatches of a kernel": mistake("sim kernel.tc --inputs k.npz --minibatch 2", "takes no steps"),
+    "minibatches of a kernel": mistake("sim kernel.tc --inputs k.npz --minibatch 2", "1 samples do not fill"),
 }
 ECP5 = "synth model.t --target ecp5"
 SYNTH = {

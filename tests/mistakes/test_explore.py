@@ -34,9 +34,6 @@ POINTS = {
     "guard bits of a giant": usage(f"{EXPLORE} --model-guard 40", "--model-guard: 40 is more than 16"),
     "guard bits below none": usage(f"{EXPLORE} --model-guard -1", "--model-guard: -1 is less than 0"),
     "no samples in a step": usage(f"{EXPLORE} --minibatch 0", "--minibatch: 0 is less than 1"),
-    "steps of a kernel": mistake(
-        "explore kernel.tc --size N=4 --workers 1 --pes 2 --minibatch 2", "every point is refused", "takes no steps"
-    ),
     "a rate given twice": mistake(f"{EXPLORE} -D mu=0.5 --learning-rate 0.25", "the learning rate is given twice"),
     "a kernel without its size": mistake("explore kernel.tc --workers 1", "N"),
     "a constant that no format holds": mistake(

@@ -57,6 +57,10 @@ class Netlist:
         return self.target.taken(dict(self.cells))
 
 
+_FIRST_WORDS = re.compile(r" #\(\.\w*FIRST\([^()]*\)(?:,\s*\.\w*FIRST\([^()]*\))*\)")
+"""The parameters of an instance with which its memories start, as :mod:`tabla.hw.sharing` writes them."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModuleCells:
     """A module, synthesised by itself.
@@ -128,6 +132,8 @@ def synthesise_modules(verilog: str, top: str, target: Target) -> tuple[ModuleCe
     Without optimisation across modules the sum is somewhat larger than the figures of `synthesise_flat`. A latch, and a
     failure of Yosys, are a `TablaError`.
     """
+    # Modules that differ in the first words of their memories alone are one module.
+    verilog = _FIRST_WORDS.sub("", verilog)
     text, _ = _run(f"hierarchy -check -top {top}; tee -q -o design.json stat -json", verilog, "design.json")
     found = _counts(text)
     parts = [name for whole in (top, f"{top}_pu") for name in found.get(whole, {}) if name in found]

@@ -46,8 +46,8 @@ class MachineTransport:
 
     @property
     def loaded(self) -> bool:
-        """A machine has no models when it is opened."""
-        return False
+        """A machine has no models when it is opened, unless its memories start with them."""
+        return self._machine.image.first is not None
 
     def load(self, unit: Words) -> None:
         """Load constants and models."""

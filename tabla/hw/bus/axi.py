@@ -128,7 +128,8 @@ class AxiWrapper(wiring.Component):
         return RegisterFile(fingerprint=fingerprint(self.image))
 
     def _command_sequencer(self, sizes: UnitSizes) -> CommandSequencer:
-        return CommandSequencer(sizes=sizes, reset_cycles=reset_cycles(self.image))
+        preloaded = self.image.first is not None
+        return CommandSequencer(sizes=sizes, reset_cycles=reset_cycles(self.image), preloaded=preloaded)
 
     def _program_ports(self) -> dict[str, Any]:
         """Return the connections of the accelerator's ports for programs."""

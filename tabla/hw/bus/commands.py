@@ -51,8 +51,11 @@ class CommandSequencer(wiring.Component):
         Words of the array may leave.
     """
 
-    def __init__(self, *, sizes: UnitSizes, reset_cycles: int) -> None:
+    def __init__(self, *, sizes: UnitSizes, reset_cycles: int, preloaded: bool = False) -> None:
         self.sizes, self.reset_cycles = sizes, reset_cycles
+        # Where the memories start with the models, LOADED is 1 from the beginning, and also after a reset, until a LOAD
+        # begins.
+        self.preloaded = preloaded
         super().__init__(self._members())
 
     def _members(self) -> dict[str, Any]:
@@ -89,6 +92,12 @@ class CommandSequencer(wiring.Component):
         kind = Signal(2)
         aborting, cancels, cancelled = Signal(), Signal(), Signal()
         aborted, settled = Signal(), Signal()
+        loaded, begun = self.loaded, list[Any]()
+        if self.preloaded:
+            loaded = Signal(name="load_succeeded")
+            untouched = Signal(name="first_words_untouched", init=1, reset_less=True)
+            m.d.comb += self.loaded.eq(loaded | untouched)
+            begun = [untouched.eq(0)]
         nothing = Signal()  # COUNT is 0; it was written at least two cycles before a command
         starts, refused, resting = Signal(), Signal(), Signal()
         m.d.comb += [
@@ -128,7 +137,7 @@ class CommandSequencer(wiring.Component):
                     m.d.sync += [kind.eq(self.code), aborted.eq(0), settled.eq(0), self.stop.eq(0)]
                     m.d.sync += state.eq(Mux(self.code == LOAD, State.STRETCH, Mux(refused, State.REST, State.ISSUE)))
                 with m.If(starts & (self.code == LOAD)):
-                    m.d.sync += [left.eq(self.reset_cycles), self.loaded.eq(0)]
+                    m.d.sync += [left.eq(self.reset_cycles), loaded.eq(0), *begun]
             with m.Case(State.STRETCH):
                 with m.If(resting):
                     m.d.sync += state.eq(State.ISSUE)
@@ -139,14 +148,14 @@ class CommandSequencer(wiring.Component):
                 self._work(m, state, kind, aborted, settled)
             with m.Case(State.FINISH):
                 with m.If(self.done):
-                    m.d.sync += [state.eq(State.REST), self.loaded.eq(Mux(kind == LOAD, ~self.in_failed, self.loaded))]
+                    m.d.sync += [state.eq(State.REST), loaded.eq(Mux(kind == LOAD, ~self.in_failed, loaded))]
             with m.Case(State.CLEAN):
                 with m.If(resting & self.in_idle & self.out_idle):
                     m.d.sync += state.eq(State.REST)
         self._samples(m, state, kind, starts, refused)
         m.d.sync += self.active.eq((self.active | (starts & ~refused)) & ~self.done)
         with m.If(self.reset):
-            m.d.sync += [state.eq(State.CLEAN), left.eq(self.reset_cycles), self.loaded.eq(0), self.active.eq(0)]
+            m.d.sync += [state.eq(State.CLEAN), left.eq(self.reset_cycles), loaded.eq(0), self.active.eq(0)]
             m.d.sync += [self.stop.eq(0), aborting.eq(0)]
         return m
 

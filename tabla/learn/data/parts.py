@@ -14,9 +14,9 @@ from tabla.build.arrays import Samples
 from tabla.graph.compiled.plans import Evaluators
 from tabla.graph.format import Format
 from tabla.graph.graph import Graph
+from tabla.graph.prediction import Prediction
 from tabla.learn.data.split import Divided
 from tabla.learn.measure import Measure, Score
-from tabla.learn.prediction import Prediction
 
 Words = NDArray[np.int64]
 

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from tabla.base.arrays import Reals, refuse_strangers, unreserved
 from tabla.base.source import TablaError
+from tabla.graph.prediction import Prediction
 from tabla.learn.data.source import ArraySource, reals
-from tabla.learn.prediction import Prediction
 
 Raw = Mapping[str, NDArray[Any]]
 Shapes = Mapping[str, tuple[int, ...]]

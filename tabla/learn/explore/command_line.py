@@ -25,6 +25,8 @@ def words_of(question: Question, point: Point, effort: int) -> Iterator[str]:
         yield from ("--minibatch", str(point.minibatch))
     if effort != DEFAULT_EFFORT:
         yield from ("--effort", str(effort))
+    if options.infer and options.predicted is not None:
+        yield from ("--predict", options.predicted)
     for record in (ArrayOptions, ProgramOptions):
         for name, option in options_of(record).items():
             value = getattr(options, name)

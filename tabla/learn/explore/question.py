@@ -155,7 +155,9 @@ def _built(question: Question, task: Task) -> Record:
 
 def _learnt(question: Question, task: Task) -> Record:
     assert question.data is not None
-    name, score, found = learnt(question.source, question.at(task.point), question.data, question.learning)
+    # A format is judged by what the whole program learns in it.
+    learning = replace(question.at(task.point), infer=False)
+    name, score, found = learnt(question.source, learning, question.data, question.learning)
     metric = score.metric if math.isfinite(score.metric) else None
     return {"metric": metric, "metric_name": name, "overflows": found.overflows}
 

@@ -101,18 +101,20 @@ def explore(
     check_function("remark", remark)
     checked_truth("synth", synth)
     built, learning = Options.of(options), LearnOptions.of(options)
+    built = replace(built, predicted=learning.predict if built.infer else None)
     if built.inputs is not None:
         built = replace(built, inputs=checked_path("inputs", built.inputs))
     if learning.weights is not None:
         checked_path("weights", learning.weights)
     given = None if data is None else _with_split(Data.of_source(data, DataOptions.of(options)), remark)
     if given is None:
-        _refuse_without_data({**DataOptions.of(options).given(), **learning.given()})
+        unused = replace(learning, predict=None) if built.infer else learning
+        _refuse_without_data({**DataOptions.of(options).given(), **unused.given()})
     tries = _tries(optional_whole("seeds", seeds, _AT_LEAST_ONE), synth)
     # A fault of the program is told before any work; whether sequencers divide the PEs is a question of each point.
     Stages.of(str(source), replace(built, sequencers=None))
     if given is not None:
-        _check_learning(str(source), built, given, learning)
+        _check_learning(str(source), replace(built, infer=False), given, learning)
     question = Question(source=str(source), options=built, data=given, learning=learning, seeds=tries)
     parts = list(dict.fromkeys(_part(text) for text in _several("part", part)))
     each = () if model_guard is None else _each(model_guard)
@@ -225,7 +227,7 @@ def _chosen(question: Question, options: Options) -> Options:
             f"format: {options.format} chooses by data, and there is none", hint=f"{_ADD_DATA}; or name a format"
         )
     # The format depends on no array, so sequencers that the array of the default PEs does not have refuse nothing.
-    built = replace(options, sequencers=None)
+    built = replace(options, sequencers=None, infer=False)
     return for_learning(partial(Stages.of, question.source), built, data, question.learning, needs_test=False)[0]
 
 

@@ -17,8 +17,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+import numpy as np
+
 from tabla.base import progress
-from tabla.program.image import Entry, Image
+from tabla.program.image import Entry, FirstWords, Image
 from tabla.sim.machine import BeatRows, Machine, RunResult, Stalls, as_beats
 from tabla.sim.model.datapath import Datapath, Sample
 from tabla.sim.model.faults import MachineFault
@@ -195,6 +197,16 @@ class CycleModel(Machine):
         if loading_only:
             raise MachineFault(f"samples are written to {', '.join(sorted(loading_only))}, which only loads may do")
         self._now = 0
+        if image.first is not None:
+            self._begin_with(image.first)
+
+    def _begin_with(self, first: FirstWords) -> None:
+        """Give the memories the words that they have before any load, which are those that a load would write."""
+        for name, lanes in first.lanes.items():
+            self.path.memories[name][:] = np.array(lanes, dtype=np.int64).T
+        for root, words in zip(self.path.roots, first.roots, strict=True):
+            root.memories["memory"][:] = words
+        self._stream_load.mark_written(0)
 
     def take_over(self, other: CycleModel) -> None:
         """Take the words and the counters of a machine of the same shape, whose microcode `other` has had until now."""

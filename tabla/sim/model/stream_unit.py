@@ -104,16 +104,23 @@ class StreamUnit:
             places = addresses + slot * self.image.data_window if window else addresses
             self._bounds(memory, int(places.max()), len(self.path.memories[memory]))
             self.path.memories[memory][places, lanes] = self._stored(memory, wide, beats, rows, columns)
-            if self.laws:
-                self.laws.written[memory][places, lanes] = True
         for memory, window, wide, address, beat, columns_of_roots in self.root:
             place = address + slot * self.image.root_data_window if window else address
             for root, column in zip(self.path.roots, columns_of_roots, strict=True):
                 self._bounds(f"root {memory}", place, len(root.memories[memory]))
                 if column is not None:
                     root.memories[memory][place] = int(self._stored(f"root {memory}", wide, beats, beat, column))
-            if self.laws:
-                self.laws.root_written[memory][place] = True
+        self.mark_written(slot)
+
+    def mark_written(self, slot: int) -> None:
+        """Tell the laws of the memories that the words of a sample in ring slot `slot` are written."""
+        if self.laws is None:
+            return
+        for memory, window, _, addresses, lanes, _, _ in self.lanes:
+            places = addresses + slot * self.image.data_window if window else addresses
+            self.laws.written[memory][places, lanes] = True
+        for memory, window, _, address, _, _ in self.root:
+            self.laws.root_written[memory][address + slot * self.image.root_data_window if window else address] = True
 
     def _stored(self, memory: str, wide: bool, beats: Words, rows: Any, columns: Any) -> Any:
         """Return what a memory takes of the words of some beats."""

@@ -65,7 +65,8 @@ def _of_statement(graph: Graph, statement: Statement) -> Prediction | None:
                     and _fits(graph, value.tensor, label.tensor)
                 ):
                     return _prediction(graph, value.tensor, label.tensor)
-            if graph.tensors[statement.target].shape == graph.tensors[label.tensor].shape:
+            same = graph.tensors[statement.target].shape == graph.tensors[label.tensor].shape
+            if same and statement.operation.test is None:
                 return _prediction(graph, statement.target, label.tensor, residual=term.sign)
         case Compare(left=left, right=right):
             for a, b in ((left, right), (right, left)):

@@ -8,10 +8,10 @@ import pytest
 from tabla.base.source import Source, TablaError
 from tabla.graph.format import Format
 from tabla.graph.graph import Graph
+from tabla.graph.prediction import default_prediction, named_prediction
 from tabla.languages.tabla import parse
 from tabla.languages.tabla.lower import lower
 from tabla.learn.metrics import MSE, accuracy_for, choose
-from tabla.learn.prediction import default_prediction, named_prediction
 
 HEAD = """m = 3; n = 2;
 model_input x[m]; model_output y; model_output t[n]; model w[m], v[n][m];

@@ -1,0 +1,91 @@
+"""The part of a program that predicts: what is left of a graph without its updates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from tabla.base.source import Label, TablaError
+from tabla.graph.graph import Graph, Linear, Read, Statement
+from tabla.graph.prediction import Prediction
+
+
+def without_updates(graph: Graph, wanted: str) -> Graph:
+    """Return the part of a graph that computes the tensor `wanted`, without the updates of the models.
+
+    Inputs, labels and models stay, whether they are read or not.
+    """
+    statements = _needed(graph.statements, (wanted,))
+    keep = {wanted, *(s.target for s in statements), *(tensor for s in statements for tensor in s.sources)}
+    tensors = {n: t for n, t in graph.tensors.items() if n in keep or t.role in ("input", "label", "model")}
+    return replace(graph, tensors=tensors, statements=_numbered(statements), updates={}, results=())
+
+
+def inference(graph: Graph, prediction: Prediction, results: Iterable[tuple[str, str]] = ()) -> Graph:
+    """Return the graph that computes a prediction and nothing else, with the models as words that never change.
+
+    Its first result is the prediction, by its name. `results` are further tensors of `graph` to return, each with the
+    name to show. What is not read is not in the graph: not the learning rate, nor models that only learning needs.
+    Where the program has no tensor for the prediction, but only its difference from the label, the statement of that
+    difference computes the prediction. So a label is in the graph only if the prediction or a result depends on it.
+    """
+    shown = dict([(prediction.name, prediction.tensor), *results])
+    statements = _needed(tuple(_without_label(s, prediction) for s in graph.statements), tuple(shown.values()))
+    keep = {*shown.values(), *(tensor for s in statements for tensor in s.sources)}
+    return replace(
+        graph,
+        tensors={name: tensor for name, tensor in graph.tensors.items() if name in keep},
+        statements=_numbered(statements),
+        updates={},
+        results=tuple(shown.items()),
+        rate=None,
+    )
+
+
+def refuse_labels(graph: Graph) -> None:
+    """Raise `TablaError` at a statement that reads a label: nobody has the label when a program predicts."""
+    for statement in graph.statements:
+        for tensor in statement.sources:
+            if graph.tensors[tensor].role == "label":
+                name = graph.tensors[statement.target].origin or statement.target
+                raise TablaError(
+                    f"'{name}' reads the label '{graph.tensors[tensor].origin or tensor}', so it predicts nothing",
+                    *((Label(statement.span, "computed here"),) if statement.span else ()),
+                    hint="name the value that predicts the label with --predict",
+                )
+
+
+def _needed(statements: tuple[Statement, ...], wanted: tuple[str, ...]) -> tuple[Statement, ...]:
+    """Return the statements that some tensors depend on, in their order."""
+    needed, kept = set(wanted), list[Statement]()
+    for statement in reversed(statements):
+        if statement.target in needed:
+            kept.append(statement)
+            needed.update(statement.sources)
+    return tuple(reversed(kept))
+
+
+def _numbered(statements: tuple[Statement, ...]) -> tuple[Statement, ...]:
+    return tuple(replace(statement, id=number) for number, statement in enumerate(statements))
+
+
+def _without_label(statement: Statement, prediction: Prediction) -> Statement:
+    """Return the statement of a difference ``s * (label - p)`` as one that computes p; every other one as it is."""
+    match statement.operation:
+        case Linear(terms=terms) as linear if prediction.residual and statement.target == prediction.tensor:
+            label = next((t for t in terms if _reads_alone(t.factors, prediction)), None)
+            if label is None:
+                return statement
+            others = (t for t in terms if t is not label)
+            kept = tuple(replace(t, sign=-prediction.residual * t.sign) for t in others)
+            return replace(statement, operation=replace(linear, terms=kept)) if kept else statement
+        case _:
+            return statement
+
+
+def _reads_alone(factors: tuple[object, ...], prediction: Prediction) -> bool:
+    match factors:
+        case (Read(tensor=tensor),):
+            return tensor == prediction.label
+        case _:
+            return False

@@ -1,0 +1,59 @@
+"""The weights of an inference build: the models of a file or of arrays, with what lies beside them."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tabla.base.arrays import refuse_strangers
+from tabla.base.source import TablaError
+from tabla.build.arrays import shapes_of
+from tabla.build.inference import inference_of
+from tabla.build.rate import built_rate
+from tabla.build.stages import Stages
+from tabla.learn.data.preparation import separated
+from tabla.learn.data.recipe import ModelRecipe, recipe_in
+from tabla.learn.data.source import ArraySource, reals
+
+S = TypeVar("S", bound=Stages)
+
+
+def inference(build: S, weights: ArraySource | None, predict: str | None) -> S:
+    """Return the inference build of a program, with the models of the `weights` as its own.
+
+    What lies beside the models in their file is kept: the preparation of the data, and the recipe, which also says with
+    which value the models predict if `predict` does not. Weights that do not fit the program are a `TablaError`.
+    """
+    if weights is None:
+        return inference_of(build, predict)
+    given = reals(weights, "weights")
+    arrays, _ = separated(given)
+    models = build.reading.merge(arrays)
+    shapes = shapes_of(build.sample, "model")
+    refuse_strangers(models, shapes, "the set of weights")
+    beside: dict[str, NDArray[Any]] = {name: array for name, array in given.items() if name not in arrays}
+    chosen = predict_of(build, predict, recipe_in(given, "the weights"))
+    own = {name: np.asarray(array) for name, array in models.items() if name not in built_rate(build.sample)}
+    return inference_of(build, chosen, {**build.reading.models, **own, **beside})
+
+
+def predict_of(build: Stages, predict: str | None, recipe: ModelRecipe | None) -> str | None:
+    """Return the value that predicts: the one that is named, or the one with which the models were learnt.
+
+    Models that another program has learnt may have a value that this one lacks; it is passed over.
+    """
+    if predict is not None or recipe is None:
+        return predict
+    kept = recipe.how.get("predict")
+    return kept if isinstance(kept, str) and kept in build.reading.values else None
+
+
+def refuse_inference(build: Stages, what: str) -> None:
+    """Raise `TablaError` for an inference build, which does not do `what` a program does that learns."""
+    if build.options.infer:
+        raise TablaError(
+            f"'{build.name}' is built for inference, so it {what}",
+            hint="use the build of the program itself, without --infer",
+        )
