@@ -48,10 +48,17 @@ def from_sklearn(estimator: Any, *, name: str | None = None, **options: Unpack[C
     ``transformed``. `name` is that of the program, by default that of the class. `options` are those of
     :func:`tabla.compile`.
 
+    An estimator of :mod:`tabla.sklearn` gives its inference build (`inference_build_`), with these options.
+
     The program in float64 is compared with the estimator on 256 random points. Raises `TablaError` for an estimator
     that is not fitted, that is not there, or that computes something else.
     """
-    made = compile(model_of(estimator, None if name is None else _checked_name(name)), **options)
+    called = None if name is None else _checked_name(name)
+    if hasattr(type(estimator), "inference_build_"):
+        from tabla.sklearn.inference import inference_of_estimator
+
+        return inference_of_estimator(estimator, called, options)
+    made = compile(model_of(estimator, called), **options)
     hold_against_estimator(made, estimator)
     return made
 

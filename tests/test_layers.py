@@ -35,7 +35,7 @@ ROOMS = (
     Room("__main__", "the entry point of the command line", ("commands",)),
     Room("commands", "the command line: only here something is printed", ("driver", "examples", "", *_LEARN)),
     Room("__init__", "the public names, most of them imported when asked for", ("driver", "imported", "learn")),
-    Room("imported", "the face: models that were trained elsewhere", ("driver", *_LEARN)),
+    Room("imported", "the face: models that were trained elsewhere", ("driver", "sklearn", *_LEARN)),
     Room("sklearn", "estimators of scikit-learn", ("driver", *_LEARN)),
     Room("driver", "the face: compile, and all that can be done with a build", _LEARN),
     Room("runtime", "the face: the host's side under its public name", ("host",)),

@@ -40,6 +40,8 @@ def case_of(build: Build, *, bus_bits: int, units: int, seed: int) -> dict[str, 
     reach, width, tensors = build.format.one, build.format.width, build.schedule.mapped.tensors
     guards = {n: tensors[n].guard for n in by_kind["load"] if not n.endswith(GUARD)}
     models = {n: chance.integers(-(reach << g), reach << g, by_kind["load"][n].shape[1:]) for n, g in guards.items()}
+    if build.image.first is not None:  # the memories start with these
+        models = {n: build.word_type(n).to_words(build.reading.models[n]) for n in guards}
     inputs = {n: chance.integers(-reach, reach, (units, *p.shape[1:])) for n, p in by_kind["sample"].items()}
     shown = dict(build.lowered.results)
     results: list[list[int]] = []
@@ -82,6 +84,7 @@ def case_of(build: Build, *, bus_bits: int, units: int, seed: int) -> dict[str, 
         "results": results,
         "dumps": dumps,
         "dump_words": len(layout["dump.template"]),
+        "preloaded": build.image.first is not None,
     }
 
 

@@ -4,22 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tabla.base.source import TablaError
+from tabla.build.options import Options
+from tabla.build.stages import Stages
 from tabla.graph.format import Format
 from tabla.graph.graph import Graph
 from tabla.graph.passes.inference import inference, refuse_labels
 from tabla.graph.prediction import Prediction, default_prediction, named_prediction
-
-if TYPE_CHECKING:
-    from tabla.build.stages import Stages
+from tabla.languages import Program
 
 Reals = NDArray[np.float64]
-S = TypeVar("S", bound="Stages")
+S = TypeVar("S", bound=Stages)
+
+
+def stages_of(source: Program, options: Options) -> Stages:
+    """Return the stages of a program; with the option `infer` those of its inference build."""
+    made = Stages.of(source, options)
+    return inference_of(made, options.predicted) if options.infer else made
 
 
 def chosen_prediction(build: Stages, predict: str | None) -> tuple[Graph, Prediction]:

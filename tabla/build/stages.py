@@ -15,7 +15,6 @@ import numpy as np
 
 from tabla.base import progress
 from tabla.base.source import TablaError, TablaValueError
-from tabla.build.inference import inference_of
 from tabla.build.options import Options
 from tabla.graph.format import Format
 from tabla.graph.graph import Graph
@@ -86,7 +85,7 @@ class Stages:
         template = options.chosen_template()
         number = Format(integer=template.integer_bits, fraction=template.fraction_bits)
         reading = read(source, options)
-        made = cls(
+        return cls(
             name=reading.name,
             options=options,
             reading=reading,
@@ -94,7 +93,6 @@ class Stages:
             format=number,
             format_choice=format_choice,
         )
-        return inference_of(made, options.predicted) if options.infer else made
 
     def word_type(self, tensor: str) -> WordType:
         """Return what the words of an input, a label or a model stand for."""

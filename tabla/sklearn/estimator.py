@@ -24,6 +24,7 @@ from tabla.host.engines.session import EVALUATION, check_installed, checked_engi
 from tabla.learn.data.dataset import Data
 from tabla.learn.options import LearnOptions
 from tabla.sklearn.checks import check_seed, checked_data, pair_of, positive, unchanged_by_errors, value_errors
+from tabla.sklearn.inference import inference_build
 from tabla.sklearn.learning import Samples, begun, begun_words, decisions, learned
 from tabla.sklearn.program import DECAY, DECISION, Program
 from tabla.sklearn.scaling import MOST_DECAY, Penalty, Scaling, power_below
@@ -36,6 +37,10 @@ _LASTING = (
     *("hidden_layer_sizes", "activation", "loss"),
 )
 """The parameters that the first call of `partial_fit` decides on, beside `minibatch`."""
+
+
+_SCHEDULED = ("build_", "inference_build_", "report_")
+"""The attributes that schedule an accelerator."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,6 +133,18 @@ class FixedPointEstimator(BaseEstimator):
         return build
 
     @property
+    def inference_build_(self) -> Build:
+        """The compiled accelerator that predicts and does not learn. Its memories start with the learnt models.
+
+        The decision values of a sample leave it. `predict` of this build takes inputs as the estimator does, and
+        standardises them on the host.
+        """
+        check_is_fitted(self, "_learned")
+        build = inference_build(self._learned, self._inputs, self._labels, {})
+        build.check()
+        return build
+
+    @property
     def report_(self) -> Report:
         """The cycles of the accelerator, its samples a second, and its format. They need its schedule."""
         figures = self.build_.report()
@@ -147,7 +164,7 @@ class FixedPointEstimator(BaseEstimator):
 
         A notebook that shows an estimator asks for the value of every attribute in this list.
         """
-        return [name for name in object.__dir__(self) if name not in ("build_", "report_") and hasattr(self, name)]
+        return [name for name in object.__dir__(self) if name not in _SCHEDULED and hasattr(self, name)]
 
     # A subclass overrides the following methods.
 

@@ -53,7 +53,7 @@ def model_of(estimator: Any, name: str | None = None) -> Model:
         raise TablaTypeError(
             f"estimator: {type(last).__name__} of {type(last).__module__.rpartition('.')[0]} learns on an accelerator"
             " of its own",
-            hint="take its attribute build_, and models_ for what it has learnt",
+            hint="take its attribute inference_build_, which predicts, or build_, which learns",
         )
     name = name or type(estimator).__name__
     return _Writer(estimator).model(name)

@@ -14,6 +14,7 @@ from typing import Any
 from tabla._version import VERSION
 from tabla.base.source import TablaError
 from tabla.build.cost import estimate
+from tabla.build.inference import stages_of
 from tabla.build.options import Options
 from tabla.build.stages import Stages
 from tabla.languages import split
@@ -104,7 +105,7 @@ class Question:
 
     def built(self, task: Task) -> Stages:
         """Return the build of a task."""
-        return Stages.of(self.source, replace(self.at(task.point), effort=task.effort, pes=task.point.pes))
+        return stages_of(self.source, replace(self.at(task.point), effort=task.effort, pes=task.point.pes))
 
     def at(self, point: Point) -> Options:
         """Return the options of a point, without the number of its PEs."""

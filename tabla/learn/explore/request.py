@@ -21,6 +21,7 @@ from tabla.base.parameters import (
     optional_whole,
 )
 from tabla.base.source import TablaError, TablaTypeError
+from tabla.build.inference import stages_of
 from tabla.build.options import ArrayOptions, Options
 from tabla.build.stages import Stages
 from tabla.build.synth.nextpnr import chosen_grade
@@ -112,7 +113,7 @@ def explore(
         _refuse_without_data({**DataOptions.of(options).given(), **unused.given()})
     tries = _tries(optional_whole("seeds", seeds, _AT_LEAST_ONE), synth)
     # A fault of the program is told before any work; whether sequencers divide the PEs is a question of each point.
-    Stages.of(str(source), replace(built, sequencers=None))
+    stages_of(str(source), replace(built, sequencers=None))
     if given is not None:
         _check_learning(str(source), replace(built, infer=False), given, learning)
     question = Question(source=str(source), options=built, data=given, learning=learning, seeds=tries)
@@ -147,7 +148,7 @@ def _refuse_too_large(question: Question, space: Space, parts: Sequence[Part]) -
         return
     family = target(FAMILY)
     for name in sorted({name for name, _ in space.formats}, key=lambda name: Format.parse(name).width):
-        made = Stages.of(question.source, replace(question.options, format=name, sequencers=None))
+        made = stages_of(question.source, replace(question.options, format=name, sequencers=None))
         try:
             graph = made.graph
         except TablaError:

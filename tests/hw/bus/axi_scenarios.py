@@ -70,6 +70,32 @@ async def at_full_rate_the_array_waits_for_no_word(dut: Any) -> None:
 
 
 @cocotb.test()
+async def a_preloaded_program_runs_before_a_load(dut: Any) -> None:
+    """LOADED is 1 from the start and after a RESET, until a LOAD begins. One that fails leaves it 0."""
+    host = Host(dut)
+    await host.open(bare=True)
+    if not CASE["preloaded"]:
+        assert "LOADED" not in await host.bits()
+        return
+    for _ in range(2):
+        assert "LOADED" in await host.bits()
+        await host.run(0, UNITS, [UNITS])
+        await host.write("CONTROL", 1 << BITS["RESET"])
+        await host.rest()
+    await host.begin(LOAD)
+    host.send(CASE["load"][:1])
+    assert await host.end() == {"SHORT"}
+    assert "LOADED" not in await host.bits()
+    await host.write("CONTROL", 1 << BITS["RESET"])
+    await host.rest()
+    assert "LOADED" not in await host.bits()
+    await host.begin(RUN)
+    assert await host.end() == {"NOT_LOADED"}
+    await host.load()
+    await host.run(0, 2, [2])
+
+
+@cocotb.test()
 async def gaps_and_back_pressure_on_every_channel(dut: Any) -> None:
     host = Host(dut)
     await host.open()

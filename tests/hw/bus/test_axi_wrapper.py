@@ -11,6 +11,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tabla.driver import Build
@@ -129,6 +130,18 @@ def _large(build: Build) -> None:
 
 def _wide_output(build: Build) -> None:
     assert build.image.parameters.port_words == 4
+
+
+@simulators
+def test_a_program_whose_memories_start_with_its_models(
+    simulator: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def preloaded(build: Build) -> None:
+        assert build.image.first is not None
+
+    scenarios = "a_preloaded_program_runs_before_a_load"
+    own = {"infer": True, "weights": {"w": np.array([0.5, -0.25]), "b": np.array(1.0)}, "check": preloaded}
+    play(tmp_path, monkeypatch, bus_bits=32, scenarios=scenarios, pes=2, simulator=simulator, **own)
 
 
 WAVE = "def wave(float(N) x, float(N) w) -> (y) { y(n) = exp(x(n) - w(n)) }\n"
