@@ -18,6 +18,7 @@ WHERE = Path(tabla.learn.__file__).with_name("keywords.py")
 FUNCTIONS = (
     "compile",
     "train",
+    "progressive",
     "test",
     "predict",
     "evaluate",

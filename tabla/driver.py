@@ -37,11 +37,13 @@ if TYPE_CHECKING:
         EvaluateOptions,
         InferenceOptions,
         PredictOptions,
+        ProgressiveOptions,
         SimulateOptions,
         SynthesiseOptions,
         TestOptions,
         TrainOptions,
     )
+    from tabla.learn.progressive import Progressive
     from tabla.learn.record import Training
     from tabla.learn.runs import Simulation
     from tabla.learn.test import Tested
@@ -190,6 +192,19 @@ class Build(Stages):
 
         given = Data.of_source(data, DataOptions.of(options))
         return train(self, given, LearnOptions.of(options), report=report, remark=remark)
+
+    @taking(DataOptions, LearnOptions)
+    def progressive(self, data: DataSource | Data, **options: Unpack[ProgressiveOptions]) -> Progressive:
+        """Learn from `data` in one pass, and judge each sample just before its update, as online learners are judged.
+
+        Return the predictions, the metric over all samples, and the running metric. The parameters are those of
+        `train`, and only the training part is learnt from. The words are those of every engine.
+        """
+        from tabla.learn.train import learning_start, progressive
+
+        learning = LearnOptions.of(options)
+        start = learning_start(self, Data.of_source(data, DataOptions.of(options)), learning)
+        return progressive(self, start, learning)
 
     @taking(DataOptions, LearnOptions)
     def test(self, data: DataSource | Data, **options: Unpack[TestOptions]) -> Tested:

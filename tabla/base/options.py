@@ -20,11 +20,12 @@ from tabla.base.source import TablaTypeError
 
 _METADATA = "option"
 COMMANDS = {
-    **{name: name for name in ("train", "test", "predict", "formats", "explore")},
+    **{name: name for name in ("train", "progressive", "test", "predict", "formats", "explore")},
     "evaluate": "eval",
     "simulate": "sim",
 }
-"""The commands whose options of data and learning, and whose phrases, the functions of Python have, too."""
+"""The commands whose options of data and learning, and whose phrases, the functions of Python have, too. The function
+`progressive` is an option of a command and not a command itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,13 +8,14 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from tabla.base.source import TablaError
 from tabla.commands.arguments import add_build, add_file, add_options, add_quiet, add_strict
 from tabla.commands.choosing import build_for_inputs, tell_choice
 from tabla.commands.console import Console
 from tabla.commands.output import check_arrays, strict_status, write_arrays
 from tabla.learn.data.options import DataOptions
 from tabla.learn.options import LearnOptions
-from tabla.learn.runs import evaluation
+from tabla.learn.runs import evaluation, progressive
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -53,10 +54,14 @@ def run(arguments: Namespace, console: Console) -> int:
     if not arguments.float:
         for note in made.warnings:
             console.remark(f"warning: {note}")
+    if arguments.progressive and arguments.float:
+        raise TablaError("--progressive and --float are given together", hint="leave one of them out")
     found = evaluation(made, inputs, options, float64=arguments.float)
     write_arrays(arguments.output, found.arrays, console)
     tell_choice(made, arguments, console)
     if found.events is None:
         return _finite_status(arguments, console, found.arrays)
     console.result(found.text())
+    if arguments.progressive:
+        console.result(progressive(made, inputs, options).text())
     return strict_status(arguments, console, found.events.overflows + found.events.domain_errors)

@@ -87,11 +87,30 @@ class TrainOptions(TypedDict, total=False):
     patience: int | None
     predict: str | None
     metric: str | None
+    progressive: bool
     weights: str | Path | Mapping[str, ArrayLike] | None
     seed: int | None
     engine: str | None
     devices: int | Sequence[str] | None
     scheduler: str | None
+
+
+class ProgressiveOptions(TypedDict, total=False):
+    """The options of the function `progressive`."""
+
+    columns: Mapping[str, str | Sequence[str]] | None
+    classes: str | Sequence[str]
+    standardise: bool
+    standardise_labels: bool
+    shuffle: int | None
+    samples: int | None
+    test: DataSource | None
+    split: Shares | None
+    split_seed: int | None
+    predict: str | None
+    metric: str | None
+    weights: str | Path | Mapping[str, ArrayLike] | None
+    seed: int | None
 
 
 class TestOptions(TypedDict, total=False):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from numpy.typing import ArrayLike
 
-from tabla.base.kinds import ArraysOrFile, Choice, Kind, Names, Object, Text, WholeNumber
+from tabla.base.kinds import ArraysOrFile, Choice, Kind, Names, Object, Switch, Text, WholeNumber
 from tabla.base.options import Record, option
 from tabla.base.source import TablaError
 from tabla.build.options import ArrayOptions
@@ -70,9 +70,10 @@ class LearnOptions(Record):
 
     `epochs` is the number of passes over the data, `EPOCHS` where it is None. With a `patience`, training stops after
     so many epochs without a smaller validation loss, and keeps the best models. `predict` names the value that is
-    compared with the label, and `metric` the figure. The models start from `weights`, or else from the `seed`. `engine`
-    is the engine. `devices` learn one model together, a number of simulated ones or the names of boards, and the
-    workers of the Dask scheduler at the address `scheduler` may play them.
+    compared with the label, and `metric` the figure. With `progressive` each sample is also judged before its update.
+    The models start from `weights`, or else from the `seed`. `engine` is the engine. `devices` learn one model
+    together, a number of simulated ones or the names of boards, and the workers of the Dask scheduler at the address
+    `scheduler` may play them.
     """
 
     epochs: int | None = option(
@@ -104,31 +105,43 @@ class LearnOptions(Record):
         "the value to compare with the label",
         group=_LEARNING,
         commands=tuple(dict.fromkeys((*_LEARNERS, "test", "predict", *INFERENCES))),
-        functions=(*runs_of("train", "test", "predict"), "inference"),
+        functions=(*runs_of("train", "test", "predict"), "inference", "progressive"),
         metavar="NAME",
         example="h",
         helps={
             "predict": _PREDICTS,
             **{name: f"with --infer: {_PREDICTS}" for name in INFERENCES if name != "explore"},
+            "eval": f"with --infer or --progressive: {_PREDICTS}",
         },
     )
     metric: str | None = option(
         Choice(values=NAMES, what="metric", later=True),
         f"one of {', '.join(NAMES)}",
         group=_LEARNING,
-        commands=(*_LEARNERS, "test"),
-        functions=runs_of("train", "test"),
+        commands=(*_LEARNERS, "test", "eval"),
+        functions=(*runs_of("train", "test"), "progressive"),
         metavar="NAME",
         example="accuracy",
         kinds=dict.fromkeys(("formats", "explore"), Choice(values=SCORES, what="metric", later=True)),
-        helps=dict.fromkeys(("formats", "explore"), "accuracy, or r2 for regression (default: what suits the labels)"),
+        helps={
+            "eval": f"with --progressive: one of {', '.join(NAMES)}",
+            **dict.fromkeys(("formats", "explore"), "accuracy, or r2 for regression (default: what suits the labels)"),
+        },
+    )
+    progressive: bool = option(
+        Switch(),
+        "also judge each sample before its update, as online learners are judged",
+        default=False,
+        group=_LEARNING,
+        commands=("train", "eval"),
+        functions=runs_of("train"),
     )
     weights: str | Path | Mapping[str, ArrayLike] | None = option(
         ArraysOrFile(example=EXAMPLE),
         "start from these models",
         group=_LEARNING,
         commands=tuple(dict.fromkeys(("gen", *_LEARNERS, "test", "predict", *INFERENCES))),
-        functions=runs_of("train", "test", "predict", "eval", "sim"),
+        functions=runs_of("train", "progressive", "test", "predict", "eval", "sim"),
         metavar="FILE.npz",
         example="trained.npz",
         helps={
@@ -146,7 +159,7 @@ class LearnOptions(Record):
         "start from random models (default 0)",
         group=_LEARNING,
         commands=("gen", *_LEARNERS, "eval", "sim"),
-        functions=runs_of("train", "eval", "sim"),
+        functions=runs_of("train", "progressive", "eval", "sim"),
         metavar="S",
         example="1",
         helps=dict.fromkeys(("eval", "sim"), "draw the models that are still missing"),

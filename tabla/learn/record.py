@@ -22,6 +22,7 @@ from tabla.learn.events import Events
 from tabla.learn.fleet.step_cost import StepCost
 from tabla.learn.measure import Score
 from tabla.learn.metrics import Metric
+from tabla.learn.progressive import Progressive
 
 HEIGHT, WIDTH = 10, 60
 DIVERGED = 10
@@ -188,7 +189,7 @@ class Training:
     (:class:`tabla.learn.data.preparation.Preparation`). `saturated` counts the numbers of the data, in all parts, that
     the format does not hold, and for which its nearest word stands (`saturate`). `remark` is what the engine says
     of the run, and `fleet` what a step costs if several devices share it; the cycles of a sample are then those of the
-    step.
+    step. `progressive` says how well each sample was predicted before its update in the first epoch.
     """
 
     name: str
@@ -223,6 +224,7 @@ class Training:
     fleet: StepCost | None = None
     program: LearntProgram | None = field(default=None, repr=False)
     learning_rate: str | None = None
+    progressive: Progressive | None = field(default=None, repr=False)
 
     def stored(self) -> dict[str, NDArray[Any]]:
         """Return the arrays that ``tabla train -o`` writes: the models, and the recipe of how they were learnt."""
@@ -378,6 +380,7 @@ class Training:
         lines = [saturated_line(self.saturated, self.format)] if self.saturated else []
         lines += self.events.lines()
         lines += [found.line(f"{part} part") for part, found in self.held_out_events.items()]
+        lines += self.progressive.text().splitlines() if self.progressive else []
         if self.events.updates:
             share = 100 * self.events.zero_updates / self.events.updates
             lines.append(
@@ -421,4 +424,5 @@ class Training:
             **{f"{part}_domain_errors": found.domain_errors for part, found in self.held_out_events.items()},
             "updates": self.events.updates,
             "zero_updates": self.events.zero_updates,
+            **({"progressive": self.progressive.as_json()} if self.progressive else {}),
         }

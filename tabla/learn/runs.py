@@ -40,6 +40,7 @@ from tabla.learn.fleet.plan import fixed_plan
 from tabla.learn.fleet.share import share_of
 from tabla.learn.one_pass import pass_over, refuse_lost_integers
 from tabla.learn.options import LearnOptions
+from tabla.learn.progressive import Progressive, judged
 from tabla.learn.record import as_predicted, comparison
 from tabla.sim.machine import Counters
 
@@ -98,13 +99,14 @@ def whole_minibatches(build: Stages, data: Samples) -> Samples:
 def _returned(build: Stages, models: Arrays, results: Arrays, *, stacked: bool) -> dict[str, Reals]:
     """Select the arrays that a run returns, by name.
 
-    A program that learns returns its models after the last step and the results of the last step. A program without
-    updates returns the results of every sample, if its data was `stacked` (had an axis of samples). The tensors that a
-    kernel keeps on chip are models of the graph, but they are not returned.
+    If the data was `stacked` (had an axis of samples), values have that axis, too. A program that learns also returns
+    its models after the last step, and gradients are those of the last step. The tensors that a kernel keeps on chip
+    are models of the graph, but they are not returned.
     """
-    every = stacked and not build.lowered.updates
+    learns = bool(build.lowered.updates)
+    every = {name for name in results if stacked and (not learns or name in build.reading.values)}
     shown = without_rate(build.lowered, models) if build.reading.trainable else {}
-    found = {name: array if every else array[-1] for name, array in results.items()}
+    found = {name: array if name in every else array[-1] for name, array in results.items()}
     return {**shown, **{name: _labelled(build, name, array) for name, array in found.items()}}
 
 
@@ -170,6 +172,16 @@ def evaluation(build: Stages, inputs: Data, run: LearnOptions, *, float64: bool 
         kept = {name: types[name].to_reals(array) for name, array in words.kept.items()}
     results = without_steps(build, {shown: kept[tensor] for shown, tensor in graph.results})
     return Evaluation(arrays=_returned(build, after, results, stacked=data.stacked), events=found)
+
+
+def progressive(build: Stages, inputs: Data, run: LearnOptions) -> Progressive:
+    """Return how well each sample of `inputs` is predicted before its update. The parameters are as `evaluation` has
+    them. Several devices are a `TablaError`, because they have no common models within a step.
+    """
+    if run.devices is not None:
+        raise TablaError("--progressive and --devices are given together", hint="leave one of them out")
+    samples, models = inputs_of(build, inputs, run)
+    return judged(build, samples, words_of(build, models), run, {})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

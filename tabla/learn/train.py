@@ -47,6 +47,7 @@ from tabla.learn.inference import refuse_inference
 from tabla.learn.loop import LearningSteps, Outcome, Report, learn
 from tabla.learn.one_pass import pass_over
 from tabla.learn.options import LearnOptions
+from tabla.learn.progressive import Progressive, judged
 from tabla.learn.record import Checked, Training
 
 Words = NDArray[np.int64]
@@ -135,6 +136,11 @@ def train(
     engine = ("model" if remote else EVALUATION) if engine is None else checked_engine(engine, trains=not remote)
     if not remote:
         check_installed(engine)
+    if fleet is not None and learning.progressive:
+        raise TablaError(
+            "--progressive and --devices are given together, and devices have no common models within a step",
+            hint="leave one of them out",
+        )
     share = build if fleet is None else share_of(build, fleet.count)
     start = learning_start(build, data, learning)
     check_held_out(start.ready.parts, learning.patience, f"{build.name}.t" if not build.lowered.updates else None)
@@ -328,7 +334,18 @@ def _record(task: _Task, outcome: Outcome, checked: int) -> Training:
         fleet=cost,
         program=LearntProgram.of(build),
         learning_rate=None if build.options.learning_rate is None else str(build.options.learning_rate),
+        progressive=progressive(build, task.start, task.learning) if task.learning.progressive else None,
     )
+
+
+def progressive(build: Stages, start: Start, learning: LearnOptions) -> Progressive:
+    """Return how well each sample of the training part is predicted before its update, in one pass from the start.
+
+    Samples that fill no minibatch are left out.
+    """
+    rows = np.arange(start.steps * build.lowered.samples)
+    samples, preparation = start.ready.parts.training.taken(rows), start.ready.preparation
+    return judged(build, samples, words_of(build, start.models), learning, preparation.classes)
 
 
 def measured_graph(build: Stages, ready: Prepared, predict: str | None) -> tuple[Graph, Prediction]:

@@ -342,7 +342,7 @@ def test_minibatches(run: Run) -> None:
     assert "24 samples" in said
     run("eval", "model.t", "--inputs", "in.npz", "--minibatch", "4", "--result", "h", "-o", "e.npz")
     found, expected = loaded("o.npz"), loaded("e.npz")
-    assert found["h"].shape == () and found.keys() == expected.keys()
+    assert found["h"].shape == (24,) and found.keys() == expected.keys()
     assert all(np.array_equal(found[name], expected[name]) for name in found)
     figures = json.loads(run("gen", "model.t", "--minibatch", "4", "--pes", "4", "--json", "-", "-o", "built"))
     single = json.loads(run("gen", "model.t", "--pes", "4", "--json", "-", "-o", "single"))

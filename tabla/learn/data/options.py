@@ -38,7 +38,7 @@ class DataOptions(Record):
         "the columns of the table that an input or a label takes; * stands for all others",
         group=_TABLE,
         commands=(*_LEARNERS, "test", "predict"),
-        functions=runs_of("train", "test", "predict"),
+        functions=runs_of("train", "progressive", "test", "predict"),
         metavar="NAME=COLUMN,...",
         example="x=sepal,petal",
     )
@@ -48,7 +48,7 @@ class DataOptions(Record):
         default=(),
         group=_TABLE,
         commands=(*_LEARNERS, "test"),
-        functions=runs_of("train", "test"),
+        functions=runs_of("train", "progressive", "test"),
         metavar="y",
         example="y",
     )
@@ -58,7 +58,7 @@ class DataOptions(Record):
         default=False,
         group=_PREPARATION,
         commands=_LEARNERS,
-        functions=runs_of("train"),
+        functions=runs_of("train", "progressive"),
     )
     standardise_labels: bool = option(
         Switch(),
@@ -67,14 +67,14 @@ class DataOptions(Record):
         default=False,
         group=_PREPARATION,
         commands=_LEARNERS,
-        functions=runs_of("train"),
+        functions=runs_of("train", "progressive"),
     )
     shuffle: int | None = option(
         WholeNumber(low=0),
         "put the training part into another order, by the seed S",
         group=_PREPARATION,
         commands=_LEARNERS,
-        functions=runs_of("train"),
+        functions=runs_of("train", "progressive"),
         metavar="S",
         example="1",
     )
@@ -83,7 +83,7 @@ class DataOptions(Record):
         "use only the first N samples",
         group=_PREPARATION,
         commands=(*_LEARNERS, "test", "predict", "eval", "sim"),
-        functions=runs_of("train", "test", "predict", "eval", "sim"),
+        functions=runs_of("train", "progressive", "test", "predict", "eval", "sim"),
         metavar="N",
         example="1000",
         unit="samples",
@@ -93,7 +93,7 @@ class DataOptions(Record):
         "the test part, in a file of its own: .npz or .csv",
         group=_HELD_OUT,
         commands=("train",),
-        functions=("compile", *runs_of("train")),
+        functions=("compile", *runs_of("train", "progressive")),
         metavar="FILE",
         example="test.csv",
     )
@@ -102,7 +102,7 @@ class DataOptions(Record):
         "hold out the share A of the samples as test part, and the share B as validation part",
         group=_HELD_OUT,
         commands=_LEARNERS,
-        functions=runs_of("train"),
+        functions=runs_of("train", "progressive"),
         metavar="A[,B]",
         metavars=dict.fromkeys(("formats", "explore"), "A,B"),
         example="0.2,0.1",
@@ -118,7 +118,7 @@ class DataOptions(Record):
         "choose the samples that are held out by the seed S (default 0)",
         group=_HELD_OUT,
         commands=_LEARNERS,
-        functions=runs_of("train"),
+        functions=runs_of("train", "progressive"),
         metavar="S",
         example="1",
     )
