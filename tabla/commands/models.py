@@ -65,6 +65,12 @@ def _of_kept(kept: LearntProgram | None, options: Options, file: str) -> Build:
             f"'{file}' does not keep the program of its models",
             hint=f"name the program, and the models with --weights {file}",
         )
+    for name, value in options.all_defines.items():
+        if name in kept.defines and kept.defines[name] != str(value):
+            raise TablaError(
+                f"-D {name}={value}: the models of '{file}' were learnt with {name}={kept.defines[name]}",
+                hint=f"leave -D {name} out, or train with {name}={value}",
+            )
     defines = {**kept.defines, **options.all_defines}
     return build(Source.from_text(kept.text, f"{kept.name}.t"), replace(options, defines=defines, learning_rate=None))
 

@@ -19,6 +19,7 @@ from tabla.commands.models import build_for_models
 from tabla.commands.output import cycle_status, strict_status, write_json
 from tabla.learn.data.dataset import Data
 from tabla.learn.data.options import DataOptions
+from tabla.learn.inference import recipe_of
 from tabla.learn.options import LearnOptions
 from tabla.learn.test import test
 
@@ -39,6 +40,10 @@ def run(arguments: Namespace, console: Console) -> int:
     made = build_for_models(arguments, console, "scored")
     console.progress(f"{arguments.file}: scoring")
     data = Data.of_source(arguments.data, record_of(arguments, DataOptions))
+    learnt = recipe_of(made, arguments.weights)
+    kept = None if learnt is None else learnt.how.get("metric")
+    if None not in (arguments.metric, kept) and arguments.metric != kept:
+        console.remark(f"note: the models were learnt with the metric {kept}, and are scored by {arguments.metric}")
     tested = test(made, data, record_of(arguments, LearnOptions))
     if arguments.json:
         write_json(arguments.json, tested.as_json(), console)

@@ -39,6 +39,11 @@ def inference(build: S, weights: ArraySource | None, predict: str | None) -> S:
     return inference_of(build, chosen, {**build.reading.models, **own, **beside})
 
 
+def recipe_of(build: Stages, weights: ArraySource | None) -> ModelRecipe | None:
+    """Return the recipe beside some weights, or beside the models that a build brings; None if there is none."""
+    return recipe_in(build.reading.models if weights is None else reals(weights, "weights"), "the weights")
+
+
 def predict_of(build: Stages, predict: str | None, recipe: ModelRecipe | None) -> str | None:
     """Return the value that predicts: the one that is named, or the one with which the models were learnt.
 

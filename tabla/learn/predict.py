@@ -22,9 +22,9 @@ from tabla.graph.prediction import Prediction
 from tabla.learn.data.classes import Classes
 from tabla.learn.data.dataset import Data, tensors_of
 from tabla.learn.data.preparation import Preparation
-from tabla.learn.data.recipe import recipe_in
 from tabla.learn.data.source import reals
 from tabla.learn.events import Events, events
+from tabla.learn.inference import predict_of, recipe_of
 from tabla.learn.one_pass import pass_over
 from tabla.learn.options import LearnOptions
 from tabla.learn.test import CHECKED, ENGINE, ran_on, read_by, with_models, with_samples_of
@@ -99,6 +99,7 @@ def predict(build: Stages, data: Data, run: LearnOptions) -> Predictions:
     """
     if run.weights is not None:
         run = replace(run, weights=reals(run.weights, "weights"))  # the recipe lies beside the models
+    run = replace(run, predict=predict_of(build, run.predict, recipe_of(build, run.weights)))
     build, models, preparation = with_models(build, run, "predict with")
     part, prediction = inference_part(build, run.predict)
     with build.reading.text.pointing_back():
@@ -152,8 +153,7 @@ def _classes(
 ) -> Classes | None:
     """Return the classes of the label: those that have names, or those of the recipe beside the models."""
     names = preparation.classes.get(prediction.label)
-    held = reals(run.weights, "weights") if run.weights is not None else build.reading.models
-    recipe = recipe_in(held, "the weights")
+    recipe = recipe_of(build, run.weights)
     kept = None if recipe is None else recipe.classes
     if kept is not None:
         return kept if names is None else replace(kept, given=names)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tabla._version import VERSION
+from tabla.build.stages import Stages
 from tabla.graph.prediction import Prediction
 from tabla.learn.data.classes import confusion_lines
 from tabla.learn.data.recipe import LearntProgram, ModelRecipe
@@ -189,7 +190,8 @@ class Training:
     (:class:`tabla.learn.data.preparation.Preparation`). `saturated` counts the numbers of the data, in all parts, that
     the format does not hold, and for which its nearest word stands (`saturate`). `remark` is what the engine says
     of the run, and `fleet` what a step costs if several devices share it; the cycles of a sample are then those of the
-    step. `progressive` says how well each sample was predicted before its update in the first epoch.
+    step. `progressive` says how well each sample was predicted before its update in the first epoch. `build` is the
+    program with its array.
     """
 
     name: str
@@ -211,6 +213,7 @@ class Training:
     events: Events
     models: Mapping[str, NDArray[Any]] = field(repr=False)
     words: Mapping[str, NDArray[np.int64]] = field(repr=False)
+    build: Stages = field(repr=False)
     model_guard: int = 0
     validation_samples: int = 0
     test_samples: int = 0
@@ -225,6 +228,19 @@ class Training:
     program: LearntProgram | None = field(default=None, repr=False)
     learning_rate: str | None = None
     progressive: Progressive | None = field(default=None, repr=False)
+
+    def predict(self, data: Any) -> Any:
+        """Predict for new data with the models that were learnt, as :meth:`tabla.Build.predict` does.
+
+        `data` may have labels, which are ignored. It is standardised as the data of the training was.
+        """
+        from tabla.learn.data.dataset import Data
+        from tabla.learn.data.options import DataOptions
+        from tabla.learn.options import LearnOptions
+        from tabla.learn.predict import as_given, predict
+
+        given = Data.of_source(data, DataOptions())
+        return as_given(predict(self.build, given, LearnOptions(weights=self.stored())), given.source)
 
     def stored(self) -> dict[str, NDArray[Any]]:
         """Return the arrays that ``tabla train -o`` writes: the models, and the recipe of how they were learnt."""

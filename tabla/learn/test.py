@@ -24,10 +24,11 @@ from tabla.host.engines.session import check_installed, checked_engine
 from tabla.learn.data.classes import confusion_lines
 from tabla.learn.data.dataset import Data, tensors_of
 from tabla.learn.data.preparation import Preparation, class_name, given_models, separated
+from tabla.learn.data.recipe import ModelRecipe
 from tabla.learn.events import Events, events
-from tabla.learn.inference import refuse_inference
+from tabla.learn.inference import predict_of, recipe_of, refuse_inference
 from tabla.learn.measure import Measure, Score
-from tabla.learn.metrics import Metric
+from tabla.learn.metrics import PLAIN, Metric
 from tabla.learn.one_pass import pass_over
 from tabla.learn.options import LearnOptions
 from tabla.learn.record import CONFUSION, SHOWN_CLASSES, as_predicted, comparison, saturated_line, score_numbers
@@ -178,6 +179,9 @@ def test(build: Stages, data: Data, scoring: LearnOptions) -> Tested:
     and its classes get numbers, as when the models were learnt.
     """
     refuse_inference(build, "has no label to score")
+    recipe = recipe_of(build, scoring.weights)
+    predict = predict_of(build, scoring.predict, recipe)
+    scoring = replace(scoring, predict=predict, metric=_metric(scoring.metric, recipe))
     build, models, preparation = with_models(build, scoring, "score")
     engine = scoring.engine
     part, prediction = inference_part(build, scoring.predict)
@@ -225,6 +229,12 @@ def test(build: Stages, data: Data, scoring: LearnOptions) -> Tested:
         events=events(part.lowered, ran.expected.counts),
         saturated=held(whole, found.arrays)[1],
     )
+
+
+def _metric(metric: str | None, recipe: ModelRecipe | None) -> str | None:
+    """Return the metric that is named, or the one of the training. Whether an accuracy has a meaning, labels say."""
+    kept = None if metric is not None or recipe is None else recipe.how.get("metric")
+    return kept if isinstance(kept, str) and kept in PLAIN else metric
 
 
 def read_by(part: Stages, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:

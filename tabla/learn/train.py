@@ -334,6 +334,7 @@ def _record(task: _Task, outcome: Outcome, checked: int) -> Training:
         fleet=cost,
         program=LearntProgram.of(build),
         learning_rate=None if build.options.learning_rate is None else str(build.options.learning_rate),
+        build=build,
         progressive=progressive(build, task.start, task.learning) if task.learning.progressive else None,
     )
 

@@ -68,8 +68,10 @@ def test_a_value_that_learning_was_judged_by_is_the_one_that_predicts(run: Run) 
     run("gen", "q.npz", "--infer", "--predict", "h", "--result", "q", "-o", "both", "-q")
     with np.load("both/two.layout.npz") as layout:
         assert "result/q" in layout and "result/h" in layout
-    assert run("predict", "q.npz", "--data", "x.npz", "-o", "p.csv", "-q")
+    run("predict", "q.npz", "--data", "x.npz", "-o", "p.csv", "-q")
     assert Path("p.csv").read_text().splitlines()[0].endswith("q")
+    tested = json.loads(run("test", "q.npz", "--data", "data.npz", "--json", "-"))
+    assert tested["predict"] == "q"
 
 
 def test_explore_compares_arrays_that_predict(run: Run) -> None:
@@ -81,7 +83,7 @@ def test_explore_compares_arrays_that_predict(run: Run) -> None:
 
 
 def test_other_commands_take_it(run: Run) -> None:
-    assert "no errors" in run("check", "w.npz", "--infer")
+    run("check", "w.npz", "--infer")
     assert "of inputs and labels are read" in run("bound", "w.npz", "--infer", "-q")
     run("eval", "w.npz", "--infer", "--inputs", "x.npz", "-o", "e.npz", "-q")
     assert np.load("e.npz")["h"].shape == (40,)

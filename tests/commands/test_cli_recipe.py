@@ -215,3 +215,33 @@ def test_show_says_how_models_were_learnt(run: Command, capsys: pytest.CaptureFi
     assert lines["program"].startswith("model -D mu=0.25, SHA-256 ") and lines["standardised"] == "x"
     np.savez("bare.npz", w=np.zeros(4))
     assert "not told" in told(capsys, "show", "bare.npz")[0]
+
+
+def test_the_metric_of_the_training_is_that_of_the_test(run: Command, capsys: pytest.CaptureFixture[str]) -> None:
+    run("train", "model.t", *DATA, "--epochs", "1", "--metric", "mae", "-o", "a.npz")
+    out, remarks = told(capsys, "test", "model.t", "--weights", "a.npz", *DATA)
+    assert "mae" in out and "accuracy" not in out and "metric" not in remarks
+    out, remarks = told(capsys, "test", "model.t", "--weights", "a.npz", *DATA, "--metric", "accuracy")
+    assert "accuracy" in out
+    assert "note: the models were learnt with the metric mae, and are scored by accuracy\n" in remarks
+
+
+def test_a_constant_of_the_program_may_not_be_another_one(run: Command) -> None:
+    """The text in the file has its constants; others would be another program."""
+    Path("sized.t").write_text(TEXT.replace("m = 4;", "m = $m;"))
+    run("train", "sized.t", "-D", "m=4", *DATA, "--epochs", "1", "-o", "a.npz")
+    assert "accuracy" in run("test", "a.npz", *DATA, "-D", "m=4")
+    said = run("test", "a.npz", *DATA, "-D", "m=3", status=1)
+    assert "-D m=3: the models of 'a.npz' were learnt with m=4" in said and "hint: leave -D m out" in said
+
+
+def test_a_training_predicts(run: Command) -> None:
+    """In the units of the data, and with the names of the classes."""
+    x = np.random.default_rng(1).normal(5, 3, (30, 4))
+    data = {"x": x, "y": np.where(x.sum(axis=1) > 20, "high", "low")}
+    build = tabla.compile("model.t", pes=1, effort=0)
+    training = build.train(data, classes=["y"], standardise=True, epochs=2)
+    found = training.predict({"x": x})
+    expected = build.predict({"x": x}, weights=training.stored())
+    assert set(found) == {"h", "y"} and set(found["y"]) <= {"high", "low"}
+    assert all(np.array_equal(found[name], expected[name]) for name in expected)
