@@ -57,12 +57,17 @@ class CompileOptions(TypedDict, total=False):
     loss: str | None
     columns: Mapping[str, str | Sequence[str]] | None
     classes: str | Sequence[str]
+    categories: Mapping[str, Sequence[str]]
+    unknown: str | None
+    missing: str | None
+    no_header: bool
     standardise: bool
     standardise_labels: bool
     shuffle: int | None
     samples: int | None
     test: DataSource | None
     split: Shares | None
+    split_last: Shares | None
     split_seed: int | None
     epochs: int | None
     weights: str | Path | Mapping[str, ArrayLike] | None
@@ -74,12 +79,17 @@ class TrainOptions(TypedDict, total=False):
 
     columns: Mapping[str, str | Sequence[str]] | None
     classes: str | Sequence[str]
+    categories: Mapping[str, Sequence[str]]
+    unknown: str | None
+    missing: str | None
+    no_header: bool
     standardise: bool
     standardise_labels: bool
     shuffle: int | None
     samples: int | None
     test: DataSource | None
     split: Shares | None
+    split_last: Shares | None
     split_seed: int | None
     epochs: int | None
     patience: int | None
@@ -97,6 +107,9 @@ class TestOptions(TypedDict, total=False):
 
     columns: Mapping[str, str | Sequence[str]] | None
     classes: str | Sequence[str]
+    unknown: str | None
+    missing: str | None
+    no_header: bool
     samples: int | None
     predict: str | None
     metric: str | None
@@ -108,6 +121,9 @@ class PredictOptions(TypedDict, total=False):
     """The options of the function `predict`."""
 
     columns: Mapping[str, str | Sequence[str]] | None
+    unknown: str | None
+    missing: str | None
+    no_header: bool
     samples: int | None
     predict: str | None
     weights: str | Path | Mapping[str, ArrayLike] | None
@@ -117,6 +133,9 @@ class PredictOptions(TypedDict, total=False):
 class EvaluateOptions(TypedDict, total=False):
     """The options of the function `evaluate`."""
 
+    unknown: str | None
+    missing: str | None
+    no_header: bool
     samples: int | None
     weights: str | Path | Mapping[str, ArrayLike] | None
     seed: int | None
@@ -126,6 +145,9 @@ class EvaluateOptions(TypedDict, total=False):
 class SimulateOptions(TypedDict, total=False):
     """The options of the function `simulate`."""
 
+    unknown: str | None
+    missing: str | None
+    no_header: bool
     samples: int | None
     weights: str | Path | Mapping[str, ArrayLike] | None
     seed: int | None
@@ -143,11 +165,16 @@ class FormatsOptions(TypedDict, total=False):
     arguments: Mapping[str, object]
     columns: Mapping[str, str | Sequence[str]] | None
     classes: str | Sequence[str]
+    categories: Mapping[str, Sequence[str]]
+    unknown: str | None
+    missing: str | None
+    no_header: bool
     standardise: bool
     standardise_labels: bool
     shuffle: int | None
     samples: int | None
     split: Shares | None
+    split_last: Shares | None
     split_seed: int | None
     epochs: int | None
     patience: int | None
@@ -171,11 +198,16 @@ class ExploreOptions(TypedDict, total=False):
     keep: Sequence[str]
     columns: Mapping[str, str | Sequence[str]] | None
     classes: str | Sequence[str]
+    categories: Mapping[str, Sequence[str]]
+    unknown: str | None
+    missing: str | None
+    no_header: bool
     standardise: bool
     standardise_labels: bool
     shuffle: int | None
     samples: int | None
     split: Shares | None
+    split_last: Shares | None
     split_seed: int | None
     epochs: int | None
     predict: str | None

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from tabla._version import VERSION
 from tabla.learn.data.classes import confusion_lines
 from tabla.learn.data.recipe import LearntProgram, ModelRecipe
+from tabla.learn.data.treated import Treated
 from tabla.learn.events import Events
 from tabla.learn.fleet.step_cost import StepCost
 from tabla.learn.measure import Score
@@ -188,7 +189,7 @@ class Training:
     (:class:`tabla.learn.data.preparation.Preparation`). `saturated` counts the numbers of the data, in all parts, that
     the format does not hold, and for which its nearest word stands (`saturate`). `remark` is what the engine says
     of the run, and `fleet` what a step costs if several devices share it; the cycles of a sample are then those of the
-    step.
+    step. `treated` counts what was done to cells of the data, in all parts.
     """
 
     name: str
@@ -223,6 +224,7 @@ class Training:
     fleet: StepCost | None = None
     program: LearntProgram | None = field(default=None, repr=False)
     learning_rate: str | None = None
+    treated: Treated = field(default_factory=Treated, repr=False)
 
     def stored(self) -> dict[str, NDArray[Any]]:
         """Return the arrays that ``tabla train -o`` writes: the models, and the recipe of how they were learnt."""
@@ -297,6 +299,7 @@ class Training:
         held_out = {"validation": self.validation_samples, "test": self.test_samples}
         counts = [f"{count} samples for {name}" for name, count in held_out.items() if count]
         lines += [f"held out: {', '.join(counts)}"] if counts else []
+        lines += self.treated.lines()
         if self.epochs:
             lines += ["", f"  {self.loss.name} of {what}, after each epoch", self._curve(unicode), ""]
         lines += [f"{'':<24}{'accelerator':>14}{'float64':>14}", *self._scores()]
@@ -415,6 +418,7 @@ class Training:
             "latency": {"predicted": self.latency_predicted, "simulated": self.latency_simulated},
             **({"fleet": self.fleet.as_json()} if self.fleet else {}),
             **({"saturated": self.saturated} if self.saturated else {}),
+            **self.treated.as_json(),
             "overflows": self.events.overflows,
             "domain_errors": self.events.domain_errors,
             **{f"{part}_overflows": found.overflows for part, found in self.held_out_events.items()},

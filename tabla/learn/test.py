@@ -19,9 +19,10 @@ from tabla.graph.format import Format
 from tabla.graph.graph import Graph, Tensor
 from tabla.graph.rate import RATE
 from tabla.host.engines.session import check_installed, checked_engine
-from tabla.learn.data.classes import confusion_lines
+from tabla.learn.data.classes import class_name, confusion_lines
 from tabla.learn.data.dataset import Data, tensors_of
-from tabla.learn.data.preparation import Preparation, class_name, given_models, separated
+from tabla.learn.data.preparation import Preparation, given_models, separated
+from tabla.learn.data.treated import Treated
 from tabla.learn.events import Events, events
 from tabla.learn.measure import Measure, Score, without_updates
 from tabla.learn.metrics import Metric
@@ -46,6 +47,7 @@ class Tested:
     first `simulated` of the `samples`, and every word was as in the evaluation. `cycles_predicted` and
     `cycles_simulated` are those of the inference part, per sample in the steady state; the latencies are in cycles.
     `saturated` counts the numbers of the data that the format does not hold, and for which its nearest word stands.
+    `treated` counts what was done to cells of the data.
     """
 
     name: str
@@ -65,6 +67,7 @@ class Tested:
     latency_simulated: int
     events: Events = field(repr=False)
     saturated: int = 0
+    treated: Treated = field(default_factory=Treated, repr=False)
 
     @property
     def as_predicted(self) -> bool:
@@ -76,7 +79,8 @@ class Tested:
     def text(self) -> str:
         """Return what ``tabla test`` prints."""
         where = ran_on(self.engine, self.simulated, self.samples)
-        lines = [f"{self.name}: {self.samples} samples, none learnt from, {self.pes} PEs, {self.format}, {where}", ""]
+        lines = [f"{self.name}: {self.samples} samples, none learnt from, {self.pes} PEs, {self.format}, {where}"]
+        lines += [*self.treated.lines(), ""]
         lines.append(f"{'':<24}{'accelerator':>14}{'float64':>14}")
         kinds = [(self.loss, "loss")] if self.loss is self.metric else [(self.loss, "loss"), (self.metric, "metric")]
         for metric, kind in kinds:
@@ -110,6 +114,7 @@ class Tested:
             "cycles": {"predicted": self.cycles_predicted, "simulated": self.cycles_simulated},
             "latency": {"predicted": self.latency_predicted, "simulated": self.latency_simulated},
             **({"saturated": self.saturated} if self.saturated else {}),
+            **self.treated.as_json(),
             "overflows": self.events.overflows,
             "domain_errors": self.events.domain_errors,
         }
@@ -193,7 +198,7 @@ def test(build: Stages, data: Data, scoring: LearnOptions) -> Tested:
     engine = scoring.engine
     part, prediction = inference_part(build, scoring.predict)
     data = data.to_score()
-    ready = data.prepared(tensors_of(build), preparation, partial(samples_of, part), needs_test=False)
+    ready = data.prepared(tensors_of(build), preparation, partial(samples_of, part), needs_test=False, fits=False)
     ready.preparation.check_prediction(prediction)
     found = ready.parts.test or ready.parts.training
     if prediction.label not in ready.names:
@@ -233,6 +238,7 @@ def test(build: Stages, data: Data, scoring: LearnOptions) -> Tested:
         latency_simulated=ran.latency,
         events=events(part.lowered, ran.expected.counts),
         saturated=held(part, found.arrays)[1],
+        treated=ready.treated,
     )
 
 

@@ -323,6 +323,7 @@ def _record(task: _Task, outcome: Outcome, checked: int) -> Training:
         saturate=build.options.saturate,
         remark=outcome.remark,
         fleet=cost,
+        treated=ready.treated,
         program=LearntProgram.of(build),
         learning_rate=None if build.options.learning_rate is None else str(build.options.learning_rate),
     )

@@ -10,7 +10,8 @@ import pytest
 from tabla.base.arrays import write_npz
 from tabla.base.origin import Origin
 from tabla.base.source import TablaError
-from tabla.learn.data.preparation import Preparation, class_name, fitted, separated
+from tabla.learn.data.classes import class_name
+from tabla.learn.data.preparation import Preparation, fitted, separated
 from tabla.learn.prediction import Prediction
 
 SHAPES = {"x": (2,), "y": (), "t": (3,)}
