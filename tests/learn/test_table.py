@@ -82,6 +82,38 @@ def test_a_decimal_comma_beside_semicolons(tmp_path: Path) -> None:
         arrays(table(tmp_path, "a\tb\n1,5\t2\n"), {"x": ("a",)}, [], {})
 
 
+def test_a_first_line_of_numbers_is_probably_no_header(tmp_path: Path) -> None:
+    text = "5.1,3.5,0\n4.9,3.0,1\n"
+    for columns in ({"x": ("*",)}, {"x": ("c0", "c1"), "y": ("c2",)}, None):
+        with pytest.raises(TablaError, match="the first line has numbers alone") as fault:
+            arrays(table(tmp_path, text), columns, (), {"x": (2,), "y": ()})
+        assert fault.value.hint is not None and "--no-header" in fault.value.hint and "c0 to c2" in fault.value.hint
+    found = arrays(read_table(tmp_path / "d.csv", header=False), {"x": ("*",), "y": ("c2",)}, (), {"x": (2,), "y": ()})
+    assert (found["x"].tolist(), found["y"].tolist()) == ([[5.1, 3.5], [4.9, 3.0]], [0, 1])
+    assert read_table(tmp_path / "d.csv", header=False).samples.place(0).startswith("row 1 of ")
+
+
+@pytest.mark.parametrize("header", ["0,1,2", "1,2,3"])
+def test_columns_that_were_counted_are_a_header(tmp_path: Path, header: str) -> None:
+    """pandas writes a frame without names so."""
+    names = header.split(",")
+    found = arrays(table(tmp_path, f"{header}\n7,8,9\n"), {"x": ("*",), "y": (names[2],)}, (), {"x": (2,), "y": ()})
+    assert found["x"].tolist() == [[7, 8]]
+
+
+def test_years_that_somebody_names_are_a_header(tmp_path: Path) -> None:
+    made = table(tmp_path, "2019,2020,2021\n7,8,9\n")
+    assert arrays(made, {"x": ("*",), "y": ("2021",)}, (), {"x": (2,), "y": ()})["x"].tolist() == [[7, 8]]
+    with pytest.raises(TablaError, match="the first line has numbers alone"):
+        arrays(table(tmp_path, "7,7,9\n7,8,9\n"), {"x": ("*",), "y": ("9",)}, (), {"x": (2,), "y": ()})
+
+
+def test_points_that_may_separate_thousands(tmp_path: Path) -> None:
+    with pytest.raises(TablaError, match=r"row 3, column 'a': '1\.234' may be one or a thousand") as fault:
+        arrays(table(tmp_path, "a;b\n2,5;1\n1.234;2\n"), {"x": ("a", "b")}, (), {"x": (2,)})
+    assert fault.value.hint == "write 1234 for thousands, or 1,234"
+
+
 def test_all_other_columns(tmp_path: Path) -> None:
     found = arrays(table(tmp_path, "y,b,a,c\n1,2,3,4\n"), {"x": ("a", "*"), "y": ("y",)}, [], {"y": ()})
     assert (found["x"].tolist(), found["y"].tolist()) == ([[3, 2, 4]], [1])
