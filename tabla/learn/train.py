@@ -212,6 +212,8 @@ def _task(
         evaluators=evaluators,
         classes=ready.preparation.classes.get(prediction.label),
     )
+    if (note := _one_class(parts)) and remark is not None:
+        remark(note)
     words = words_of(build, start.models)
     hardware, reason = checking_engine(share.schedule) if engine == EVALUATION else (engine, "")
     return _Task(
@@ -227,6 +229,19 @@ def _task(
         hardware=hardware,
         reason=reason,
         words=words,
+    )
+
+
+def _one_class(parts: Parts) -> str:
+    """Return a remark if all labels of the training part mean the same class; the text is empty otherwise."""
+    measure = parts.training
+    classes = measure.metric.classes
+    if classes is None or len(found := np.unique(classes.numbers(measure.labels))) != 1:
+        return ""
+    name = classes.names()[int(found[0])]
+    return (
+        f"note: every label of the training part is of the class '{name}', so there is nothing to tell apart; if the"
+        " data have others, --split-seed draws other parts"
     )
 
 

@@ -265,7 +265,8 @@ def _sorted_classes(name: str, values: NDArray[Any], shape: tuple[int, ...]) -> 
     if len(names) != room:
         shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
         raise TablaError(
-            f"the training part has {len(names)} classes of '{name}' ({shown}), but the program declares '{declared}'",
+            f"the training part has {len(names)} {'class' if len(names) == 1 else 'classes'} of '{name}' ({shown}),"
+            f" but the program declares '{declared}'",
             hint=f"declare '{name}[{len(names)}]'"
             + (", or give samples of every class (another --split-seed may do)" if len(names) < room else "")
             if len(names) > 1
