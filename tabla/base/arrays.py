@@ -16,26 +16,24 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tabla.base.cells import GAP_CURE
 from tabla.base.npz import RESERVED, read_npz
 from tabla.base.source import TablaError
-from tabla.base.table import MISSING, SUFFIXES, read_table
+from tabla.base.table import SUFFIXES, read_table
 
 Reals = NDArray[np.float64]
 Arrays = Mapping[str, Reals]
 
-NOTES = (".classes", ".columns")
+NOTES = (".classes", ".columns", ".categories")
 """The ends of the names of arrays of texts that lie beside models (:mod:`tabla.learn.data.preparation`)."""
 
 
-def read_arrays(path: Path, *, texts: Collection[str] = ()) -> dict[str, NDArray[Any]]:
-    """Read all arrays of an ``.npz`` or ``.csv`` file as float64. A fault in the file is a `TablaError`.
-
-    `texts` are the names whose arrays may hold texts, the names of classes.
-    """
+def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
+    """Read all arrays of an ``.npz`` or ``.csv`` file as float64. A fault in the file is a `TablaError`."""
     if path.suffix == ".npz":
-        return npz_arrays(read_npz(path), path, texts)
+        return npz_arrays(read_npz(path), path, ())
     if path.suffix in SUFFIXES:
-        return read_table(path).arrays(None, texts, {})
+        return read_table(path).arrays()
     raise no_arrays(path)
 
 
@@ -44,15 +42,18 @@ def no_arrays(path: Path) -> TablaError:
     return TablaError(f"'{path}' is neither .npz nor .csv", hint="use a file whose name ends in .npz or .csv")
 
 
-def npz_arrays(found: Mapping[str, NDArray[Any]], path: Path, texts: Collection[str]) -> dict[str, NDArray[Any]]:
+def npz_arrays(
+    found: Mapping[str, NDArray[Any]], path: Path, texts: Collection[str], *, gaps: bool = False
+) -> dict[str, NDArray[Any]]:
     """Return the arrays that were found in an ``.npz`` file as float64, and texts where they may be.
 
-    `texts` are the names whose arrays may hold texts, the names of classes.
+    `texts` are the names whose arrays may hold texts, the names of classes. With `gaps`, arrays of data may have
+    missing values (NaN).
     """
     return {
         name: array
         if array.dtype.kind == "U" and (name in texts or name.endswith(NOTES) or name.startswith(RESERVED))
-        else real_array(array, f"array '{name}' of '{path}'")
+        else real_array(array, f"array '{name}' of '{path}'", gaps=gaps)
         for name, array in found.items()
     }
 
@@ -81,8 +82,11 @@ def npz_bytes(arrays: Mapping[str, ArrayLike]) -> bytes:
     return content.getvalue()
 
 
-def real_array(values: ArrayLike, what: str) -> Reals:
-    """Return finite real numbers as float64. Any other values are a `TablaError`, in which `what` names them."""
+def real_array(values: ArrayLike, what: str, *, gaps: bool = False) -> Reals:
+    """Return finite real numbers as float64. Any other values are a `TablaError`, in which `what` names them.
+
+    With `gaps`, values may be missing (NaN).
+    """
     try:
         array = np.asarray(values)
     except ValueError:
@@ -90,9 +94,14 @@ def real_array(values: ArrayLike, what: str) -> Reals:
     if array.dtype.kind not in "biuf":
         raise TablaError(f"{what} holds {array.dtype}, not real numbers", hint="give integers or floats")
     reals = array.astype(np.float64)
-    if not np.isfinite(reals).all():
-        place = tuple(int(k) for k in np.argwhere(~np.isfinite(reals))[0])
-        raise TablaError(f"{what} holds {reals[place]} at {list(place)}", hint=MISSING)
+    wrong = ~np.isfinite(reals)
+    if gaps:
+        wrong &= ~np.isnan(reals)
+    if wrong.any():
+        place = tuple(int(k) for k in np.argwhere(wrong)[0])
+        missing = np.isnan(reals[place])
+        hint = GAP_CURE if missing else "write finite numbers"
+        raise TablaError(f"{what} holds {reals[place]} at {list(place)}", hint=hint)
     return reals
 
 

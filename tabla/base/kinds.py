@@ -317,6 +317,24 @@ def _columns_text(columns: Sequence[str]) -> str:
     return ",".join(f'"{column}"' if "," in column else column for column in columns)
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Categories(Pairs):
+    """Categories by column. Python also takes names of columns alone."""
+
+    def checked(self, name: str, value: object) -> Mapping[str, Any]:
+        if isinstance(value, str) or (isinstance(value, Sequence) and all(isinstance(each, str) for each in value)):
+            value = dict.fromkeys(one_or_more(name, value, self.example), ())
+        return super().checked(name, value)
+
+    def written(self, value: Mapping[str, Any]) -> list[str]:
+        return [f"{name}={_columns_text(each)}" if each else name for name, each in value.items()]
+
+
+def _column(text: str) -> tuple[str, list[str]]:
+    # A column alone leaves its categories to the data.
+    return _columns(text) if "=" in text else (text, [])
+
+
 def _one_or_more(name: str, value: Any) -> tuple[str, ...]:
     return one_or_more(name, value, "['sepal', 'petal']")
 
@@ -342,3 +360,10 @@ COLUMNS = Pairs(
     example="{'x': ['sepal', 'petal'], 'y': 'species'}",
 )
 """The columns of a table by the names of inputs and labels."""
+CATEGORIES = _Categories(
+    takes="lists",
+    pair=_column,
+    value=_one_or_more,
+    example="{'port': ['C', 'Q', 'S']}",
+)
+"""The categories of columns of a table by the names of the columns."""

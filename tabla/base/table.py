@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -21,19 +20,24 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from tabla.base.cells import GAP_CURE, gaps, is_finite, is_gap, is_number, meaning_of, point_groups
 from tabla.base.origin import Origin
 from tabla.base.source import TablaError, refuse_pipe
 
 Column = NDArray[Any]
 Columns = Mapping[str, Sequence[str]]
-DELIMITERS = ",;\t"
+DELIMITERS = ",;\t|"
 SUFFIXES = (".csv", ".tsv", ".txt")
 MOST_AXES = 32
 FRAME = "the data frame"
 """What errors call a data frame."""
 REST = "*"
 """In place of a column's name: all columns that no other name of the program takes."""
-MISSING = "remove the samples with missing values, or put numbers in their place"
+TEXTS = (
+    "write numbers such as -1.5e3; for the names of classes there is --classes, and for texts among numbers"
+    " --categories"
+)
+"""The cure of a cell that is no number."""
 
 
 @runtime_checkable
@@ -51,13 +55,22 @@ class Frame(Protocol):
         """Return all values as an array."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Places:
+    """The columns that a name takes, by their positions; and the shape that the header gives them, if it does."""
+
+    columns: tuple[int, ...]
+    shape: tuple[int, ...] | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Table:
     """A table with named columns. `origin` names it in errors.
 
     The cells of a file are texts. Those of a data frame have the types that they have there. `rows` are the numbers of
     the rows in errors: the first line of a file is row 1, and empty lines count, too. `comma` says that numbers have a
-    decimal comma.
+    decimal comma. `headless` says that the first line, which is taken for the header, has numbers alone, and that
+    these are not those of columns that were counted.
     """
 
     origin: str
@@ -65,6 +78,7 @@ class Table:
     cells: tuple[Column, ...] = field(repr=False)
     rows: Sequence[int] = field(repr=False)
     comma: bool = False
+    headless: bool = False
 
     def __len__(self) -> int:
         return len(self.cells[0]) if self.cells else 0
@@ -78,68 +92,112 @@ class Table:
         """Where the samples are that the rows are."""
         return Origin(name=self.origin, unit="row", numbers=self.rows)
 
-    def numbers(self, column: int) -> NDArray[np.float64]:
-        """Return a column as finite numbers. Any other cell is a `TablaError` with its place."""
+    def taken(self, rows: NDArray[np.int64]) -> Table:
+        """Return the table with only the rows at some positions, in that order."""
+        return replace(self, cells=tuple(each[rows] for each in self.cells), rows=[self.rows[row] for row in rows])
+
+    def gaps(self, column: int) -> NDArray[np.bool_]:
+        """Return for each cell of a column whether its value is missing."""
+        return gaps(self.cells[column])
+
+    def holds_texts(self, column: int, rows: NDArray[np.int64]) -> bool:
+        """Return whether a column has texts in some rows, and no number."""
+        cells = [cell for cell in self.cells[column][rows] if not is_gap(cell)]
+        return bool(cells) and not any(is_number(cell, comma=self.comma) for cell in cells)
+
+    def numbers(self, column: int, *, gaps: bool = False) -> NDArray[np.float64]:
+        """Return a column as finite numbers. With `gaps`, a missing value is no number of float64 (NaN).
+
+        Any other cell is a `TablaError` with its place.
+        """
         cells = self.cells[column]
         if self.comma:
+            self._refuse_point_groups(column)
             cells = np.array([cell.replace(",", ".") for cell in cells], dtype=object)
+        missing = self.gaps(column) if gaps else np.zeros(len(cells), np.bool_)
         try:
-            found = cells.astype(np.float64)
-            if np.isfinite(found).all():
-                return np.asarray(found)
+            found = np.full(len(cells), np.nan)
+            found[~missing] = cells[~missing].astype(np.float64)
+            if np.isfinite(found[~missing]).all():
+                return found
         except (TypeError, ValueError):
             pass
-        raise self._no_number(cells, column)
+        raise self._no_number(cells, missing, column)
 
-    def _no_number(self, cells: Column, column: int) -> TablaError:
-        """Return the fault of the first cell of a column that is no finite number."""
+    def _refuse_point_groups(self, column: int) -> None:
+        """Raise `TablaError` for a column in which a point may be the decimal sign, or separate thousands."""
+        if found := point_groups(self.cells[column]):
+            point, comma = (self.cells[column][row] for row in found)
+            raise TablaError(
+                f"{self.place(found[0], column)}: '{point}' may be one or a thousand, because '{comma}' in row"
+                f" {self.rows[found[1]]} has a decimal comma",
+                hint=f"write {point.replace('.', '')} for thousands, or {point.replace('.', ',')}",
+            )
+
+    def _no_number(self, cells: Column, known: NDArray[np.bool_], column: int) -> TablaError:
+        """Return the fault of the first cell of a column that is no finite number, and not `known` as a gap."""
         for row, cell in enumerate(cells):
-            shown = f"{self.place(row, column)}: '{self.cells[column][row]}'"
-            try:
-                if not math.isfinite(float(cell)):
-                    return TablaError(f"{shown} is not a finite number", hint=MISSING)
-            except (TypeError, ValueError):
-                hint = "write numbers such as -1.5e3; for the names of classes there is --classes"
-                return TablaError(f"{shown} is not a number", hint=hint)
+            if known[row]:
+                continue
+            if is_gap(cell):
+                return self.missing(row, column)
+            place, shown = self.place(row, column), f"'{self.cells[column][row]}'"
+            if not is_number(cell):
+                meaning = meaning_of(self.cells[column][row])
+                if meaning is not None:
+                    return TablaError(f"{place}: {shown} {meaning.what}", hint=meaning.cure)
+                return TablaError(f"{place}: {shown} is not a number", hint=TEXTS)
+            if not is_finite(cell):
+                return TablaError(f"{place}: {shown} is not a finite number", hint="write a finite number")
         raise AssertionError("every cell is a finite number")
+
+    def missing(self, row: int, column: int, *, what: str = "the value", cure: str = GAP_CURE) -> TablaError:
+        """Return the fault of a missing cell. Both numbers count from 0."""
+        cell = self.cells[column][row]
+        shown = f" ('{cell}')" if isinstance(cell, str) and cell else ""
+        return TablaError(f"{self.place(row, column)}: {what} is missing{shown}", hint=cure)
 
     def labels(self, column: int) -> Column:
         """Return a column of names of classes. A missing one is a `TablaError` with its place."""
-        for row, cell in enumerate(self.cells[column]):
-            # A comparison with the missing value of pandas has no truth value.
-            missing = cell is None or type(cell).__name__ == "NAType" or cell != cell
-            if missing or not str(cell).strip():
-                raise TablaError(
-                    f"{self.place(row, column)}: the class is missing", hint="remove the sample, or write its class"
-                )
+        missing = self.gaps(column)
+        if missing.any():
+            cure = "--missing drop leaves such rows out; or write the class, and for one of that name another name"
+            raise self.missing(int(missing.argmax()), column, what="the class", cure=cure)
         return self.cells[column]
 
-    def arrays(
-        self, columns: Columns | None, texts: Collection[str], shapes: Mapping[str, tuple[int, ...]]
-    ) -> dict[str, Column]:
-        """Return arrays by the names of the program, each with a leading axis of samples.
+    def places(self, columns: Columns | None, texts: Collection[str]) -> dict[str, Places]:
+        """Return which columns each name of the program takes.
 
-        `columns` says which columns each name takes. Without it the header does, with ``x[0]``, ``x[1]`` and so on for
-        the elements of a tensor. `texts` are the names whose single column names classes. `shapes` are the shapes that
-        the program declares; names that are not there take the shape that the header says.
+        `columns` says so. Without it the header does, with ``x[0]``, ``x[1]`` and so on for the elements of a tensor.
+        `texts` are the names whose single column names classes; several columns for one of them are a `TablaError`.
         """
-        found = self._by_header() if columns is None else self._by_names(self.resolved(columns), texts, shapes)
-        arrays: dict[str, Column] = {}
-        for name, (shape, places) in found.items():
-            if name in texts:
-                if len(places) != 1:
-                    raise TablaError(
-                        f"{self.origin}: '{name}' has {len(places)} columns, but classes are named in one",
-                        hint=f"leave '{name}' out of --classes, or give one column with the names",
-                    )
-                arrays[name] = self.labels(places[0])
-            else:
-                table = np.stack([self.numbers(column) for column in places], axis=1)
-                arrays[name] = table.reshape(len(self), *shape)
-        return arrays
+        if columns is None:
+            found = self._by_header()
+        else:
+            known = {header: place for place, header in enumerate(self.header)}
+            named = self.resolved(columns).items()
+            found = {name: Places(columns=tuple(known[each] for each in wanted)) for name, wanted in named}
+        for name in found.keys() & set(texts):
+            if len(found[name].columns) != 1:
+                raise TablaError(
+                    f"{self.origin}: '{name}' has {len(found[name].columns)} columns, but classes are named in one",
+                    hint=f"leave '{name}' out of --classes, or give one column with the names",
+                )
+        return found
+
+    def arrays(self) -> dict[str, Column]:
+        """Return the arrays that the header names, each with a leading axis of samples. All cells are numbers."""
+        found: dict[str, Column] = {}
+        for name, places in self.places(None, ()).items():
+            table = np.stack([self.numbers(column) for column in places.columns], axis=1)
+            found[name] = table.reshape(len(self), *(places.shape or ()))
+        return found
 
     def resolved(self, columns: Columns) -> dict[str, tuple[str, ...]]:
-        """Return columns with `REST` replaced by the names that it stands for. An unknown name is a `TablaError`."""
+        """Return columns with `REST` replaced by the names that it stands for. An unknown name is a `TablaError`.
+
+        So is a first line of numbers, which is probably no header, unless a column has been named by one of them.
+        """
         taken = {column for each in columns.values() for column in each}
         rest = [header for header in self.header if header not in taken]
         found = {
@@ -147,30 +205,24 @@ class Table:
             for name, given in columns.items()
         }
         known = set(self.header)
+        if columns and self.headless and (not taken & known or len(known) < len(self.header)):
+            raise self.no_header()
         for column in (column for each in found.values() for column in each):
             if column not in known:
                 raise TablaError(f"{self.origin} has no column '{column}'", hint=f"it has {_listed(self.header)}")
         return found
 
-    def _by_names(
-        self, columns: Columns, texts: Collection[str], shapes: Mapping[str, tuple[int, ...]]
-    ) -> dict[str, tuple[tuple[int, ...], list[int]]]:
-        found, places = {}, {header: place for place, header in enumerate(self.header)}
-        for name, wanted in columns.items():
-            shape = shapes.get(name, (len(wanted),))
-            if name not in texts and prod(shape) != len(wanted):
-                declared = name + "".join(f"[{size}]" for size in shape)
-                cure = f"name {prod(shape)} columns for '{name}', or change the program"
-                if len(wanted) == 1:
-                    cure += f"; if the column names classes, add --classes {name}"
-                raise TablaError(
-                    f"'{name}' takes {len(wanted)} of the columns, but the program declares '{declared}'", hint=cure
-                )
-            found[name] = (shape, [places[column] for column in wanted])
-        return found
+    def no_header(self) -> TablaError:
+        """Return the fault of a table whose first line has numbers alone."""
+        last = len(self.header) - 1
+        return TablaError(
+            f"{self.origin}: the first line has numbers alone, so it is probably a sample and no header",
+            hint="write a header line; or --no-header takes the line as a sample and calls the columns c0"
+            + (f" to c{last}" if last else ""),
+        )
 
-    def _by_header(self) -> dict[str, tuple[tuple[int, ...], list[int]]]:
-        """Return the shape of each name in the header, and its columns in row-major order."""
+    def _by_header(self) -> dict[str, Places]:
+        """Return the columns of each name in the header, in row-major order."""
         columns: dict[str, dict[tuple[int, ...], int]] = {}
         for column, header in enumerate(self.header):
             name, subscripts = self._subscripted(header)
@@ -179,6 +231,8 @@ class Table:
 
     def _subscripted(self, header: str) -> tuple[str, tuple[int, ...]]:
         found = re.fullmatch(r"([A-Za-z_]\w*'?)((?:\[[0-9]{1,400}\])*)", header)
+        if not found and self.headless:
+            raise self.no_header()
         if not found:
             raise TablaError(
                 f"{self.origin}: column '{header}' is not a name of a program",
@@ -187,7 +241,7 @@ class Table:
             )
         return found[1], tuple(int(k) for k in re.findall(r"\d+", found[2]))
 
-    def _gathered(self, name: str, places: Mapping[tuple[int, ...], int]) -> tuple[tuple[int, ...], list[int]]:
+    def _gathered(self, name: str, places: Mapping[tuple[int, ...], int]) -> Places:
         if len({len(s) for s in places}) > 1:
             raise TablaError(
                 f"{self.origin}: columns of '{name}' have different numbers of subscripts",
@@ -206,7 +260,7 @@ class Table:
                 f"{self.origin}: column '{name}{''.join(f'[{k}]' for k in missing)}' is missing",
                 hint=f"subscripts count from 0, without gaps: {first}, ...",
             )
-        return shape, [places[_subscripts(k, shape)] for k in range(len(places))]
+        return Places(shape=shape, columns=tuple(places[_subscripts(k, shape)] for k in range(len(places))))
 
 
 def _listed(names: Sequence[str], most: int = 12) -> str:
@@ -222,11 +276,11 @@ def _subscripts(position: int, shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(reversed(found))
 
 
-def read_table(path: Path) -> Table:
-    """Read a file of commas, semicolons or tabs, whichever its header has most of.
+def read_table(path: Path, *, header: bool = True) -> Table:
+    """Read a file of commas, semicolons, tabs or bars, whichever its first line has most of.
 
-    Where semicolons separate the columns, numbers may have a decimal comma. A file that is no such table is a
-    `TablaError`.
+    Where semicolons separate the columns, numbers may have a decimal comma. Without a `header` the first line is a
+    sample, and the columns are c0, c1 and so on. A file that is no such table is a `TablaError`.
     """
     refuse_pipe(path)
     try:
@@ -240,18 +294,31 @@ def read_table(path: Path) -> Table:
         raise _not_utf8(path) from None
     except csv.Error as fault:
         raise TablaError(f"'{path}' is not comma-separated text: {fault}", hint="save it as CSV again") from None
-    if len(rows) < 2:
+    if (header and len(rows) < 2) or not rows:
         raise TablaError(f"'{path}' holds no sample", hint="write a header line, and then a line for each sample")
-    header = tuple(cell.strip() for cell in rows[0][1])
-    numbers, lines = zip(*rows[1:], strict=True)
-    for number, row in rows[1:]:
-        if len(row) != len(header):
+    comma, first = delimiter == ";", [cell.strip() for cell in rows[0][1]]
+    names = first if header else [f"c{place}" for place in range(len(first))]
+    lines = rows[1:] if header else rows
+    for number, row in lines:
+        if len(row) != len(names):
+            what = "the header" if header else "the first row"
             raise TablaError(
-                f"'{path}': row {number} has {len(row)} values, but the header has {len(header)}",
-                hint="give each row a value for each column",
+                f"'{path}': row {number} has {len(row)} values, but {what} has {len(names)}",
+                hint="give each row a value for each column; one with a separator in it is written in double quotes",
             )
-    cells = tuple(np.array([cell.strip() for cell in column], dtype=object) for column in zip(*lines, strict=True))
-    return _distinct(Table(origin=f"'{path}'", header=header, cells=cells, rows=numbers, comma=delimiter == ";"))
+    cells = tuple(
+        np.array([cell.strip() for cell in column], dtype=object)
+        for column in zip(*(row for _, row in lines), strict=True)
+    )
+    headless = header and all(is_number(cell, comma=comma) for cell in first) and not _counted(first)
+    numbers = tuple(number for number, _ in lines)
+    found = Table(origin=f"'{path}'", header=tuple(names), cells=cells, rows=numbers, comma=comma, headless=headless)
+    return found if headless else _distinct(found)
+
+
+def _counted(names: Sequence[str]) -> bool:
+    """Return whether names are the numbers of the columns, from 0 or from 1, as pandas writes them."""
+    return any(list(names) == [str(first + k) for k in range(len(names))] for first in (0, 1))
 
 
 def frame_table(frame: Frame) -> Table:

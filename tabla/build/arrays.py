@@ -20,7 +20,7 @@ from tabla.base.source import TablaError
 from tabla.build.stages import Stages
 from tabla.graph.graph import Graph
 from tabla.graph.passes.minibatch import as_samples, as_steps
-from tabla.graph.words import Words, sample_place
+from tabla.graph.words import OutsideRange, Words, sample_place
 
 MOST_DRAWN = 1 << 26
 
@@ -183,10 +183,14 @@ def sample_words(build: Stages, samples: Samples) -> dict[str, Words]:
     """
     try:
         return words_of(build, held(build, samples.arrays)[0], samples.place)
-    except TablaError as fault:
-        if "outside the range of" not in fault.message:
-            raise
-        raise TablaError(fault.message, hint=f"{fault.hint}; --saturate takes the nearest words") from None
+    except OutsideRange as fault:
+        name, (sample, *element) = fault.name, fault.place
+        position = sample if samples.rows is None else int(samples.rows[sample])
+        at = samples.origin.element(name, position, tuple(element))
+        scales = name not in samples.origin.before and samples.origin.name
+        own = "; --standardise scales inputs" if scales and name in shapes_of(build.sample, "input") else ""
+        hint = f"{fault.hint}{own}; --saturate takes the nearest words"
+        raise TablaError(f"{fault.what}{at}{fault.limits}", hint=hint) from None
 
 
 def held(build: Stages, arrays: Arrays) -> tuple[Arrays, int]:

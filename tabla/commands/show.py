@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tabla.base.arrays import read_arrays
@@ -13,8 +13,14 @@ from tabla.learn.data.recipe import ModelRecipe, recipe_in
 
 _NAMES = {"learning_rate": "learning rate", "predict": "predicts with", "tool": "learnt by"}
 
+_MISSING = {
+    "mean": "the mean or the most frequent category of the training part stands for them",
+    "drop": "such samples are left out",
+}
 _MOST_COLUMNS = 4
 """So many columns are listed."""
+_MOST_CATEGORIES = 8
+"""So many categories of a column are listed."""
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -60,5 +66,16 @@ def _of_data(preparation: Preparation) -> Iterator[tuple[str, str]]:
     for name, columns in preparation.columns.items():
         more = f" and {len(columns) - _MOST_COLUMNS} more" if len(columns) > _MOST_COLUMNS else ""
         yield f"columns of {name}", ", ".join(columns[:_MOST_COLUMNS]) + more
+    for name, categories in preparation.categories.items():
+        listed = (f"{column}: {_first(known)}" for column, known in categories.items() if known)
+        yield f"categories of {name}", "; ".join(listed)
     if preparation.means:
         yield "standardised", ", ".join(preparation.means)
+    if preparation.missing:
+        yield "missing values", _MISSING[preparation.missing]
+
+
+def _first(names: Sequence[str]) -> str:
+    """Return the first names of a list, and how many more there are."""
+    more = f" and {len(names) - _MOST_CATEGORIES} more" if len(names) > _MOST_CATEGORIES else ""
+    return ", ".join(names[:_MOST_CATEGORIES]) + more

@@ -29,6 +29,17 @@ def sample_place(position: int) -> str:
     return f"sample {position + 1}"
 
 
+class OutsideRange(TablaError):
+    """A number outside of the range of a format. `name` is that of its tensor, and `place` are its subscripts.
+
+    The message is the text `what`, which says where the number is, and then the text `limits`.
+    """
+
+    def __init__(self, what: str, limits: str, *, hint: str, name: str, place: tuple[int, ...]) -> None:
+        super().__init__(what + limits, hint=hint)
+        self.what, self.limits, self.name, self.place = what, limits, name, place
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WordType:
     """What the words of a tensor stand for.
@@ -124,10 +135,12 @@ def to_words(
         place = np.unravel_index(int(np.argmax(np.where(outside, np.abs(real), 0))), real.shape)
         worst = float(real[place])
         sample = f" in {place_of(int(place[0]))}" if role in ("input", "label") and place else ""
-        raise TablaError(
-            f"{f'{role} ' if role else ''}'{name}' holds {worst:g}{sample}, outside the range of {fmt}"
-            f" ({fmt.lowest / fmt.one:g} to {fmt.highest / fmt.one:g})",
+        raise OutsideRange(
+            f"{f'{role} ' if role else ''}'{name}' holds {worst:g}{sample}",
+            f", outside the range of {fmt} ({fmt.lowest / fmt.one:g} to {fmt.highest / fmt.one:g})",
             hint=_cure(Fraction(worst), fmt, name),
+            name=name,
+            place=tuple(map(int, place)),
         )
     return words.astype(np.int64)
 

@@ -93,7 +93,7 @@ def for_inputs(made: Made, options: Options, inputs: Data, run: LearnOptions) ->
     if not is_automatic(options):
         return options, None
     wide = wide_stages(made, options)
-    found, models = inputs_of(wide, inputs, run)
+    found, models, _ = inputs_of(wide, inputs, run)
     return chosen_by(options, _survey(wide, found, models, 1), _Results.of(made, options, wide, found, models))
 
 

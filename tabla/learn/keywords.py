@@ -58,12 +58,17 @@ class CompileOptions(TypedDict, total=False):
     loss: str | None
     columns: Mapping[str, str | Sequence[str]] | None
     classes: str | Sequence[str]
+    categories: Mapping[str, Sequence[str]]
+    unknown: str | None
+    missing: str | None
+    no_header: bool
     standardise: bool
     standardise_labels: bool
     shuffle: int | None
     samples: int | None
     test: DataSource | None
     split: Shares | None
+    split_last: Shares | None
     split_seed: int | None
     epochs: int | None
     predict: str | None
@@ -76,12 +81,17 @@ class TrainOptions(TypedDict, total=False):
 
     columns: Mapping[str, str | Sequence[str]] | None
     classes: str | Sequence[str]
+    categories: Mapping[str, Sequence[str]]
+    unknown: str | None
+    missing: str | None
+    no_header: bool
     standardise: bool
     standardise_labels: bool
     shuffle: int | None
     samples: int | None
     test: DataSource | None
     split: Shares | None
+    split_last: Shares | None
     split_seed: int | None
     epochs: int | None
     patience: int | None
@@ -118,6 +128,9 @@ class TestOptions(TypedDict, total=False):
 
     columns: Mapping[str, str | Sequence[str]] | None
     classes: str | Sequence[str]
+    unknown: str | None
+    missing: str | None
+    no_header: bool
     samples: int | None
     predict: str | None
     metric: str | None
@@ -129,6 +142,9 @@ class PredictOptions(TypedDict, total=False):
     """The options of the function `predict`."""
 
     columns: Mapping[str, str | Sequence[str]] | None
+    unknown: str | None
+    missing: str | None
+    no_header: bool
     samples: int | None
     predict: str | None
     weights: str | Path | Mapping[str, ArrayLike] | None
@@ -138,6 +154,9 @@ class PredictOptions(TypedDict, total=False):
 class EvaluateOptions(TypedDict, total=False):
     """The options of the function `evaluate`."""
 
+    unknown: str | None
+    missing: str | None
+    no_header: bool
     samples: int | None
     weights: str | Path | Mapping[str, ArrayLike] | None
     seed: int | None
@@ -147,6 +166,9 @@ class EvaluateOptions(TypedDict, total=False):
 class SimulateOptions(TypedDict, total=False):
     """The options of the function `simulate`."""
 
+    unknown: str | None
+    missing: str | None
+    no_header: bool
     samples: int | None
     weights: str | Path | Mapping[str, ArrayLike] | None
     seed: int | None
@@ -170,11 +192,16 @@ class FormatsOptions(TypedDict, total=False):
     arguments: Mapping[str, object]
     columns: Mapping[str, str | Sequence[str]] | None
     classes: str | Sequence[str]
+    categories: Mapping[str, Sequence[str]]
+    unknown: str | None
+    missing: str | None
+    no_header: bool
     standardise: bool
     standardise_labels: bool
     shuffle: int | None
     samples: int | None
     split: Shares | None
+    split_last: Shares | None
     split_seed: int | None
     epochs: int | None
     patience: int | None
@@ -199,11 +226,16 @@ class ExploreOptions(TypedDict, total=False):
     keep: Sequence[str]
     columns: Mapping[str, str | Sequence[str]] | None
     classes: str | Sequence[str]
+    categories: Mapping[str, Sequence[str]]
+    unknown: str | None
+    missing: str | None
+    no_header: bool
     standardise: bool
     standardise_labels: bool
     shuffle: int | None
     samples: int | None
     split: Shares | None
+    split_last: Shares | None
     split_seed: int | None
     epochs: int | None
     predict: str | None

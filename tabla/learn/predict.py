@@ -6,6 +6,7 @@ import csv
 import io
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,9 +21,11 @@ from tabla.build.stages import Stages
 from tabla.graph.passes.inference import refuse_labels
 from tabla.graph.prediction import Prediction
 from tabla.learn.data.classes import Classes
-from tabla.learn.data.dataset import Data, tensors_of
+from tabla.learn.data.dataset import Data, stacked_samples, tensors_of
+from tabla.learn.data.gathered import Gathered
 from tabla.learn.data.preparation import Preparation
 from tabla.learn.data.source import reals
+from tabla.learn.data.treated import Treated
 from tabla.learn.events import Events, events
 from tabla.learn.inference import predict_of, recipe_of
 from tabla.learn.one_pass import pass_over
@@ -36,7 +39,8 @@ class Predictions:
 
     `values` are those of the predicted tensor `name`, with a leading axis of samples; of standardised labels in the
     user's units. `classes` are the names of the predicted classes of the `label`, if it has classes. Of the samples the
-    first `simulated` ran on the `engine`, and every word was as in the evaluation.
+    first `simulated` ran on the `engine`, and every word was as in the evaluation. A sample that was left out because a
+    value is missing has no number (NaN) and an empty class. `treated` counts what was done to cells of the data.
     """
 
     name: str
@@ -47,11 +51,17 @@ class Predictions:
     simulated: int
     format: str
     events: Events = field(repr=False)
+    treated: Treated = field(default_factory=Treated, repr=False)
 
     @property
     def samples(self) -> int:
         """The number of samples."""
         return len(self.values)
+
+    @property
+    def left_out(self) -> NDArray[np.bool_]:
+        """Which samples have no prediction."""
+        return np.asarray(np.isnan(self.values.reshape(self.samples, -1)).all(axis=1))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the names of the classes under the label, if there are some, and the values under their own name."""
@@ -76,18 +86,25 @@ class Predictions:
 
     def text(self) -> str:
         """Return what ``tabla predict`` prints."""
-        where = ran_on(self.engine, self.simulated, self.samples)
-        lines = [f"{self.samples} samples predicted, {self.format}, {where}"]
+        kept = ~self.left_out
+        count = int(kept.sum())
+        lines = [f"{count} samples predicted, {self.format}, {ran_on(self.engine, self.simulated, count)}"]
         if self.classes is not None:
-            counts = sorted(Counter(map(str, self.classes)).items())
-            lines.append(f"{self.label:<24}" + ", ".join(f"{name} {count}" for name, count in counts))
+            counts = sorted(Counter(map(str, self.classes[kept])).items())
+            lines.append(f"{self.label:<24}" + ", ".join(f"{name} {number}" for name, number in counts))
         else:
-            least, greatest = float(self.values.min()), float(self.values.max())
-            lines.append(f"{self.name:<24}from {least:.6g} to {greatest:.6g}, mean {float(self.values.mean()):.6g}")
-        return "\n".join([*lines, *self.events.lines()])
+            found = self.values[kept]
+            least, greatest = float(found.min()), float(found.max())
+            lines.append(f"{self.name:<24}from {least:.6g} to {greatest:.6g}, mean {float(found.mean()):.6g}")
+        if count < self.samples:
+            empty = self.samples - count
+            lines.append(f"{'rows left empty':<24}{empty} of {self.samples}, in which a cell is missing")
+        return "\n".join([*lines, *self.treated.lines(), *self.events.lines()])
 
 
 def _written(value: Any) -> str:
+    if isinstance(value, np.floating) and np.isnan(value):
+        return ""
     return repr(float(value)) if isinstance(value, np.floating) else str(value)
 
 
@@ -106,7 +123,7 @@ def predict(build: Stages, data: Data, run: LearnOptions) -> Predictions:
         refuse_labels(part.sample)
     part = replace(part, options=replace(part.options, minibatch=1))
     whole = with_samples_of(build, part)
-    samples = _inputs(build, whole, data, preparation)
+    samples, gathered = _inputs(build, whole, data, preparation)
     words = read_by(part, sample_words(whole, samples))
     simulated = samples.count if run.engine else min(samples.count, CHECKED)
     engine = run.engine or ENGINE
@@ -116,11 +133,14 @@ def predict(build: Stages, data: Data, run: LearnOptions) -> Predictions:
     if prediction.label in preparation.means:
         values = values * preparation.deviations[prediction.label] + preparation.means[prediction.label]
     names = None if classes is None else np.array(classes.names())[classes.numbers(values)]
+    if gathered.gaps is not None:
+        values, names = _with_gaps(values, names, gathered.gaps[: data.samples])
     return Predictions(
         name=prediction.name,
         label=prediction.label,
         values=values,
         classes=names,
+        treated=gathered.treated,
         engine=engine,
         simulated=simulated,
         format=str(build.format),
@@ -128,8 +148,22 @@ def predict(build: Stages, data: Data, run: LearnOptions) -> Predictions:
     )
 
 
-def _inputs(build: Stages, part: Stages, data: Data, preparation: Preparation) -> Samples:
-    """Return the samples of the inputs, with zeros for the labels. Data that does not fit is a `TablaError`."""
+def _with_gaps(values: Reals, names: NDArray[Any] | None, gaps: NDArray[np.bool_]) -> tuple[Reals, NDArray[Any] | None]:
+    """Return predictions and names of classes with a place for each sample that was left out."""
+    every = np.full((len(gaps), *values.shape[1:]), np.nan)
+    every[~gaps] = values
+    if names is None:
+        return every, None
+    named = np.full(len(gaps), "", dtype=names.dtype)
+    named[~gaps] = names
+    return every, named
+
+
+def _inputs(build: Stages, part: Stages, data: Data, preparation: Preparation) -> tuple[Samples, Gathered]:
+    """Return the samples of the inputs, with zeros for the labels, and how they were gathered.
+
+    Samples with gaps are left out. Data that does not fit is a `TablaError`.
+    """
     tensors = tensors_of(build)
     if isinstance(data.source, np.ndarray):
         if len(tensors.inputs) != 1:
@@ -138,14 +172,20 @@ def _inputs(build: Stages, part: Stages, data: Data, preparation: Preparation) -
                 hint=f"give arrays by name: {', '.join(tensors.inputs)}",
             )
         data = data.changed(source=dict.fromkeys(tensors.inputs, data.source))
-    arrays, _, origin = data.arrays(tensors, "data", preparation)
-    refuse_strangers(arrays, tensors.shapes, "the data")
-    inputs = {name: array for name, array in arrays.items() if name in tensors.inputs}
-    inputs = preparation.apply(inputs, tensors.inputs, origin.place)
+    gathered = data.arrays(tensors, "data", preparation, fits=False, whole=True)
+    refuse_strangers(gathered.arrays, tensors.shapes, "the data")
+    inputs = {name: array for name, array in gathered.arrays.items() if name in tensors.inputs}
     stacked = [len(array) for name, array in inputs.items() if array.ndim > len(tensors.inputs[name])]
     head = (stacked[0],) if stacked else ()
     labels = {name: np.zeros((*head, *shape)) for name, shape in tensors.labels.items()}
-    return replace(samples_of(part, {**inputs, **labels}, data.samples), origin=origin)
+    gathered = replace(gathered, arrays={**inputs, **labels})
+    samples = stacked_samples(gathered, preparation, tensors.inputs, partial(samples_of, part), data.samples)
+    if gathered.gaps is None or not gathered.gaps.any():
+        return samples, replace(gathered, gaps=None)
+    kept = np.flatnonzero(~gathered.gaps[: samples.count])
+    if not len(kept):
+        raise TablaError("every row of the data has a missing value", hint="write the values that the models need")
+    return samples.taken(kept), gathered
 
 
 def _classes(

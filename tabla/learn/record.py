@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tabla._version import VERSION
-from tabla.build.stages import Stages
 from tabla.graph.prediction import Prediction
 from tabla.learn.data.classes import confusion_lines
 from tabla.learn.data.recipe import LearntProgram, ModelRecipe
+from tabla.learn.data.treated import Treated
 from tabla.learn.events import Events
 from tabla.learn.fleet.step_cost import StepCost
 from tabla.learn.measure import Score
@@ -175,6 +175,10 @@ def saturated_line(count: int, number: str) -> str:
     return f"{'saturated data':<24}{count} {'number' if count == 1 else 'numbers'} outside of {number}"
 
 
+Predictor = Callable[[Any, Mapping[str, NDArray[Any]]], Any]
+"""Predicts for data with some models and what lies beside them."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Training:
     """The outcome of a training run.
@@ -190,8 +194,8 @@ class Training:
     (:class:`tabla.learn.data.preparation.Preparation`). `saturated` counts the numbers of the data, in all parts, that
     the format does not hold, and for which its nearest word stands (`saturate`). `remark` is what the engine says
     of the run, and `fleet` what a step costs if several devices share it; the cycles of a sample are then those of the
-    step. `progressive` says how well each sample was predicted before its update in the first epoch. `build` is the
-    program with its array.
+    step. `progressive` says how well each sample was predicted before its update in the first epoch. `predictor`
+    predicts with models of the program. `treated` counts what was done to cells of the data, in all parts.
     """
 
     name: str
@@ -213,7 +217,7 @@ class Training:
     events: Events
     models: Mapping[str, NDArray[Any]] = field(repr=False)
     words: Mapping[str, NDArray[np.int64]] = field(repr=False)
-    build: Stages = field(repr=False)
+    predictor: Predictor = field(repr=False)
     model_guard: int = 0
     validation_samples: int = 0
     test_samples: int = 0
@@ -228,19 +232,14 @@ class Training:
     program: LearntProgram | None = field(default=None, repr=False)
     learning_rate: str | None = None
     progressive: Progressive | None = field(default=None, repr=False)
+    treated: Treated = field(default_factory=Treated, repr=False)
 
     def predict(self, data: Any) -> Any:
         """Predict for new data with the models that were learnt, as :meth:`tabla.Build.predict` does.
 
         `data` may have labels, which are ignored. It is standardised as the data of the training was.
         """
-        from tabla.learn.data.dataset import Data
-        from tabla.learn.data.options import DataOptions
-        from tabla.learn.options import LearnOptions
-        from tabla.learn.predict import as_given, predict
-
-        given = Data.of_source(data, DataOptions())
-        return as_given(predict(self.build, given, LearnOptions(weights=self.stored())), given.source)
+        return self.predictor(data, self.stored())
 
     def stored(self) -> dict[str, NDArray[Any]]:
         """Return the arrays that ``tabla train -o`` writes: the models, and the recipe of how they were learnt."""
@@ -315,6 +314,7 @@ class Training:
         held_out = {"validation": self.validation_samples, "test": self.test_samples}
         counts = [f"{count} samples for {name}" for name, count in held_out.items() if count]
         lines += [f"held out: {', '.join(counts)}"] if counts else []
+        lines += self.treated.lines()
         if self.epochs:
             lines += ["", f"  {self.loss.name} of {what}, after each epoch", self._curve(unicode), ""]
         lines += [f"{'':<24}{'accelerator':>14}{'float64':>14}", *self._scores()]
@@ -434,6 +434,7 @@ class Training:
             "latency": {"predicted": self.latency_predicted, "simulated": self.latency_simulated},
             **({"fleet": self.fleet.as_json()} if self.fleet else {}),
             **({"saturated": self.saturated} if self.saturated else {}),
+            **self.treated.as_json(),
             "overflows": self.events.overflows,
             "domain_errors": self.events.domain_errors,
             **{f"{part}_overflows": found.overflows for part, found in self.held_out_events.items()},

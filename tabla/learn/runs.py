@@ -34,6 +34,7 @@ from tabla.host.engines.session import check_installed, checked_engine
 from tabla.learn.data.dataset import Data, Tensors, tensors_of
 from tabla.learn.data.preparation import given_models, separated
 from tabla.learn.data.source import reals
+from tabla.learn.data.treated import Treated
 from tabla.learn.events import Events, events
 from tabla.learn.fleet.devices import DEVICES
 from tabla.learn.fleet.plan import fixed_plan
@@ -47,8 +48,8 @@ from tabla.sim.machine import Counters
 Words = NDArray[np.int64]
 
 
-def inputs_of(build: Stages, inputs: Data, run: LearnOptions) -> tuple[Samples, dict[str, Reals]]:
-    """Split one set of arrays into the samples and the initial models.
+def inputs_of(build: Stages, inputs: Data, run: LearnOptions) -> tuple[Samples, dict[str, Reals], Treated]:
+    """Split one set of arrays into the samples and the initial models, and say what was done to cells of a table.
 
     Models come from `inputs` or from the weights of `run`; one that both have is a `TablaError`. With a seed, a model
     that is missing from both gets random values. Without one it is a `TablaError`. A program that brings the values of
@@ -57,22 +58,24 @@ def inputs_of(build: Stages, inputs: Data, run: LearnOptions) -> tuple[Samples, 
     """
     shapes, tensors = shapes_of(build.lowered, "model"), tensors_of(build)
     given, stored = given_models(run.weights, build.reading.merge, shapes)
-    arrays, _, origin = inputs.arrays(tensors, "inputs", stored)
+    gathered = inputs.arrays(tensors, "inputs", stored, fits=run.weights is None)
+    arrays, stored = gathered.arrays, gathered.preparation
     if run.weights is None:  # the models may be among the inputs, and what is beside them
-        arrays, stored = separated(arrays)
+        arrays, beside = separated(arrays)
+        stored = beside.before(stored)
     if twice := sorted(given.keys() & arrays.keys()):
         hint = "leave it out of one of them"
         raise TablaError(f"the inputs and the weights both hold the model '{twice[0]}'", hint=hint)
     own, brought = separated(build.reading.models)
     preparation = inputs.fitted(tensors, arrays, stored.before(brought))
     arrays = {name: array for name, array in arrays.items() if name not in build.reading.unread}
-    arrays = preparation.apply(arrays, tensors.shapes, origin.place) | given
+    arrays = preparation.apply(arrays, tensors.shapes, gathered.origin.place) | given
     refuse_strangers(arrays, shapes_of(build.sample, "input", "label", "model"), "the input")
     drawn = {} if run.seed is None else initial_models(shapes, run.seed)
-    found = replace(samples_of(build, arrays, inputs.samples), origin=origin)
+    found = replace(samples_of(build, arrays, inputs.samples), origin=gathered.origin)
     cure = "add it, take it from --weights, or draw it with --seed 0"
     models = take_models({**drawn, **built_rate(build.lowered), **own, **arrays}, shapes, "the input", cure=cure)
-    return whole_minibatches(build, found), with_mantissa(build.lowered, build.format, models)
+    return whole_minibatches(build, found), with_mantissa(build.lowered, build.format, models), gathered.treated
 
 
 def words_of_inputs(build: Stages, seed: int) -> tuple[dict[str, Words], dict[str, Words]]:
@@ -80,7 +83,7 @@ def words_of_inputs(build: Stages, seed: int) -> tuple[dict[str, Words], dict[st
     models.
     """
     assert build.options.inputs is not None
-    given, models = inputs_of(build, Data(build.options.inputs), LearnOptions(seed=seed))
+    given, models, _ = inputs_of(build, Data(build.options.inputs), LearnOptions(seed=seed))
     return words_of(build, models), steps_of(build, words_of(build, given.arrays))
 
 
@@ -127,14 +130,18 @@ def _labelled(build: Stages, name: str, array: Reals) -> Reals:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Evaluation:
-    """The outcome of an evaluation: the returned models and results, and the events; float64 has no events."""
+    """The outcome of an evaluation: the returned models and results, and the events; float64 has no events.
+
+    `treated` counts what was done to cells of the data.
+    """
 
     arrays: Mapping[str, Reals] = field(repr=False)
     events: Events | None
+    treated: Treated = field(default_factory=Treated, repr=False)
 
     def text(self) -> str:
-        """Return what ``tabla eval`` prints; nothing for float64."""
-        return "" if self.events is None else "\n".join(self.events.lines())
+        """Return what ``tabla eval`` prints; of float64 only what was done to cells."""
+        return "\n".join([*self.treated.lines(), *([] if self.events is None else self.events.lines())])
 
 
 def evaluation(build: Stages, inputs: Data, run: LearnOptions, *, float64: bool = False) -> Evaluation:
@@ -149,10 +156,10 @@ def evaluation(build: Stages, inputs: Data, run: LearnOptions, *, float64: bool 
     number = DEVICES.checked("devices", 1 if run.devices is None else run.devices)
     share = build if number == 1 else share_of(build, number)
     if float64 and build.reading.evaluate_float is not None:
-        arrays, _, _ = inputs.arrays(Tensors(inputs={}, labels={}), "inputs")
+        arrays = inputs.arrays(Tensors(inputs={}, labels={}), "inputs").arrays
         arrays |= {} if run.weights is None else reals(run.weights, "weights")
         return Evaluation(arrays=build.reading.evaluate_float(arrays, inputs.samples), events=None)
-    data, models = inputs_of(build, inputs, run)
+    data, models, treated = inputs_of(build, inputs, run)
     graph, count = build.lowered, data.count // build.lowered.samples
     keep = [tensor for _, tensor in graph.results]
     found, evaluators = None, Evaluators.of(graph, build.format, count)
@@ -171,7 +178,7 @@ def evaluation(build: Stages, inputs: Data, run: LearnOptions, *, float64: bool 
         types = {tensor: build.result_type(shown) for shown, tensor in graph.results}
         kept = {name: types[name].to_reals(array) for name, array in words.kept.items()}
     results = without_steps(build, {shown: kept[tensor] for shown, tensor in graph.results})
-    return Evaluation(arrays=_returned(build, after, results, stacked=data.stacked), events=found)
+    return Evaluation(arrays=_returned(build, after, results, stacked=data.stacked), events=found, treated=treated)
 
 
 def progressive(build: Stages, inputs: Data, run: LearnOptions) -> Progressive:
@@ -180,7 +187,7 @@ def progressive(build: Stages, inputs: Data, run: LearnOptions) -> Progressive:
     """
     if run.devices is not None:
         raise TablaError("--progressive and --devices are given together", hint="leave one of them out")
-    samples, models = inputs_of(build, inputs, run)
+    samples, models, _ = inputs_of(build, inputs, run)
     return judged(build, samples, words_of(build, models), run, {})
 
 
@@ -191,6 +198,7 @@ class Simulation:
     `arrays` holds the returned models and results by name. `cycles_predicted` and `cycles_simulated` are the cycles
     per sample in the steady state, from the schedule and counted on the engine. The latencies are those of the first
     sample, in cycles. `updates_predicted` says whether models were written in exactly the cycles of the schedule.
+    `treated` counts what was done to cells of the data.
     """
 
     engine: str
@@ -202,6 +210,7 @@ class Simulation:
     latency_simulated: int
     counters: Counters
     updates_predicted: bool = True
+    treated: Treated = field(default_factory=Treated, repr=False)
 
     @property
     def as_predicted(self) -> bool:
@@ -216,6 +225,7 @@ class Simulation:
         return "\n".join(
             [
                 f"{self.samples} samples on engine {self.engine}; every word as in the fixed-point evaluation",
+                *self.treated.lines(),
                 comparison("cycles per sample", self.cycles_predicted, self.cycles_simulated),
                 comparison("latency", self.latency_predicted, self.latency_simulated),
                 *([] if self.updates_predicted else [f"{'model writes':<24}the cycles ARE NOT those of the schedule"]),
@@ -233,7 +243,7 @@ def simulate(build: Stages, inputs: Data, run: LearnOptions) -> Simulation:
     """
     engine = checked_engine("model" if run.engine is None else run.engine)
     check_installed(engine)
-    data, models = inputs_of(build, inputs, run)
+    data, models, treated = inputs_of(build, inputs, run)
     steps = steps_of(build, sample_words(build, data))
     ran = pass_over(build, engine, words_of(build, models), steps, data.count // build.lowered.samples)
     unstepped = without_steps(build, ran.results)
@@ -248,6 +258,7 @@ def simulate(build: Stages, inputs: Data, run: LearnOptions) -> Simulation:
         latency_simulated=ran.latency,
         counters=ran.counters,
         updates_predicted=ran.updates_predicted,
+        treated=treated,
     )
 
 

@@ -21,10 +21,11 @@ from tabla.graph.graph import Graph, Tensor
 from tabla.graph.passes.inference import without_updates
 from tabla.graph.prediction import Prediction
 from tabla.host.engines.session import check_installed, checked_engine
-from tabla.learn.data.classes import confusion_lines
+from tabla.learn.data.classes import class_name, confusion_lines
 from tabla.learn.data.dataset import Data, tensors_of
-from tabla.learn.data.preparation import Preparation, class_name, given_models, separated
+from tabla.learn.data.preparation import Preparation, given_models, separated
 from tabla.learn.data.recipe import ModelRecipe
+from tabla.learn.data.treated import Treated
 from tabla.learn.events import Events, events
 from tabla.learn.inference import predict_of, recipe_of, refuse_inference
 from tabla.learn.measure import Measure, Score
@@ -48,6 +49,7 @@ class Tested:
     first `simulated` of the `samples`, and every word was as in the evaluation. `cycles_predicted` and
     `cycles_simulated` are those of the inference part, per sample in the steady state; the latencies are in cycles.
     `saturated` counts the numbers of the data that the format does not hold, and for which its nearest word stands.
+    `treated` counts what was done to cells of the data.
     """
 
     name: str
@@ -67,6 +69,7 @@ class Tested:
     latency_simulated: int
     events: Events = field(repr=False)
     saturated: int = 0
+    treated: Treated = field(default_factory=Treated, repr=False)
 
     @property
     def as_predicted(self) -> bool:
@@ -78,7 +81,8 @@ class Tested:
     def text(self) -> str:
         """Return what ``tabla test`` prints."""
         where = ran_on(self.engine, self.simulated, self.samples)
-        lines = [f"{self.name}: {self.samples} samples, none learnt from, {self.pes} PEs, {self.format}, {where}", ""]
+        lines = [f"{self.name}: {self.samples} samples, none learnt from, {self.pes} PEs, {self.format}, {where}"]
+        lines += [*self.treated.lines(), ""]
         lines.append(f"{'':<24}{'accelerator':>14}{'float64':>14}")
         kinds = [(self.loss, "loss")] if self.loss is self.metric else [(self.loss, "loss"), (self.metric, "metric")]
         for metric, kind in kinds:
@@ -112,6 +116,7 @@ class Tested:
             "cycles": {"predicted": self.cycles_predicted, "simulated": self.cycles_simulated},
             "latency": {"predicted": self.latency_predicted, "simulated": self.latency_simulated},
             **({"saturated": self.saturated} if self.saturated else {}),
+            **self.treated.as_json(),
             "overflows": self.events.overflows,
             "domain_errors": self.events.domain_errors,
         }
@@ -188,7 +193,7 @@ def test(build: Stages, data: Data, scoring: LearnOptions) -> Tested:
     part = replace(part, options=replace(part.options, minibatch=1))
     whole = with_samples_of(build, part)
     data = data.to_score()
-    ready = data.prepared(tensors_of(build), preparation, partial(samples_of, whole), needs_test=False)
+    ready = data.prepared(tensors_of(build), preparation, partial(samples_of, whole), needs_test=False, fits=False)
     ready.preparation.check_prediction(prediction)
     found = ready.parts.test or ready.parts.training
     if prediction.label not in ready.names:
@@ -228,6 +233,7 @@ def test(build: Stages, data: Data, scoring: LearnOptions) -> Tested:
         latency_simulated=ran.latency,
         events=events(part.lowered, ran.expected.counts),
         saturated=held(whole, found.arrays)[1],
+        treated=ready.treated,
     )
 
 

@@ -33,6 +33,7 @@ from tabla.graph.graph import Graph
 from tabla.graph.prediction import Prediction
 from tabla.host.engines.session import EVALUATION, Session, check_installed, checked_engine, checking_engine, session
 from tabla.learn.data.dataset import Data, Prepared, tensors_of
+from tabla.learn.data.options import DataOptions
 from tabla.learn.data.parts import Parts
 from tabla.learn.data.preparation import given_models, separated
 from tabla.learn.data.recipe import LearntProgram
@@ -47,6 +48,7 @@ from tabla.learn.inference import refuse_inference
 from tabla.learn.loop import LearningSteps, Outcome, Report, learn
 from tabla.learn.one_pass import pass_over
 from tabla.learn.options import LearnOptions
+from tabla.learn.predict import as_given, predict
 from tabla.learn.progressive import Progressive, judged
 from tabla.learn.record import Checked, Training
 
@@ -221,6 +223,8 @@ def _task(
         evaluators=evaluators,
         classes=ready.preparation.classes.get(prediction.label),
     )
+    if (note := _one_class(parts)) and remark is not None:
+        remark(note)
     words = words_of(build, start.models)
     hardware, reason = checking_engine(share.schedule) if engine == EVALUATION else (engine, "")
     return _Task(
@@ -236,6 +240,19 @@ def _task(
         hardware=hardware,
         reason=reason,
         words=words,
+    )
+
+
+def _one_class(parts: Parts) -> str:
+    """Return a remark if all labels of the training part mean the same class; the text is empty otherwise."""
+    measure = parts.training
+    classes = measure.metric.classes
+    if classes is None or len(found := np.unique(classes.numbers(measure.labels))) != 1:
+        return ""
+    name = classes.names()[int(found[0])]
+    return (
+        f"note: every label of the training part is of the class '{name}', so there is nothing to tell apart; if the"
+        " data have others, --split-seed draws other parts"
     )
 
 
@@ -332,11 +349,18 @@ def _record(task: _Task, outcome: Outcome, checked: int) -> Training:
         saturate=build.options.saturate,
         remark=outcome.remark,
         fleet=cost,
+        treated=ready.treated,
         program=LearntProgram.of(build),
         learning_rate=None if build.options.learning_rate is None else str(build.options.learning_rate),
-        build=build,
+        predictor=partial(_predictions, build),
         progressive=progressive(build, task.start, task.learning) if task.learning.progressive else None,
     )
+
+
+def _predictions(build: Stages, data: Any, models: Mapping[str, NDArray[Any]]) -> Any:
+    """Predict for new data, and return predictions as the data was given."""
+    given = Data.of_source(data, DataOptions())
+    return as_given(predict(build, given, LearnOptions(weights=models)), given.source)
 
 
 def progressive(build: Stages, start: Start, learning: LearnOptions) -> Progressive:

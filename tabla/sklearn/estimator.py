@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
@@ -27,11 +27,13 @@ from tabla.sklearn.checks import check_seed, checked_data, pair_of, positive, un
 from tabla.sklearn.inference import inference_build
 from tabla.sklearn.learning import Samples, begun, begun_words, decisions, learned
 from tabla.sklearn.program import DECAY, DECISION, Program
-from tabla.sklearn.scaling import MOST_DECAY, Penalty, Scaling, power_below
+from tabla.sklearn.scaling import MOST_DECAY, Moments, Penalty, Scaling, power_below
 
 Reals = NDArray[np.float64]
 _CALM = 8
 """The automatic learning rate is at most 1 / (`_CALM` * mean curvature), so that single steps bring little noise."""
+SEVERAL_DEVIATIONS = 4.0
+"""Standardised inputs of later samples are expected to be so large, if the first ones do not tell."""
 _LASTING = (
     *("pes", "format", "model_guard", "learning_rate_init", "fit_intercept", "standardise"),
     *("hidden_layer_sizes", "activation", "loss"),
@@ -73,16 +75,19 @@ class FixedPointEstimator(BaseEstimator):
       if `format` names a number format.
     * `minibatch`: the number of samples of a step. Nothing is learnt from last samples that do not fill a step.
     * `learning_rate_init`: the learning rate of the mean gradient of a step, or ``auto``.
-    * `max_iter`: the number of epochs. Learning never stops before the last one.
+    * `max_iter`: the number of epochs at most.
+    * `tol`, `n_iter_no_change`: learning stops after so many epochs in a row whose mean loss is not at least `tol`
+      below the smallest one before, as in scikit-learn's ``SGDClassifier``. With a `tol` of None it never stops early.
     * `engine`: what learns: ``evaluation``, the default, or an engine of :meth:`tabla.Build.train` that simulates the
       accelerator. The words are the same.
     * `standardise`: give inputs, and the labels of regressors, a mean of 0 and a standard deviation of 1, on the host.
     * `random_state`: a seed of the order of the samples and of the initial models of perceptrons.
 
-    All estimators have these attributes once they are fitted: `n_iter_`, the number of epochs; `loss_curve_`, the mean
-    loss of the samples of each epoch just before they were learnt from, without the penalty; `models_`, the values of
-    the models by the names of the program; `format_` and `model_guard_`; `overflows_`, how many results saturated in
-    the last call; and `input_mean_`, `input_scale_`, `label_mean_` and `label_scale_`, by which the host standardises.
+    All estimators have these attributes once they are fitted: `n_iter_`, the number of epochs that ran; `loss_curve_`,
+    the mean loss of the samples of each epoch just before they were learnt from, without the penalty; `models_`, the
+    values of the models by the names of the program; `format_` and `model_guard_`; `overflows_`, how many results
+    saturated in the last call; and `input_mean_`, `input_scale_`, `label_mean_` and `label_scale_`, by which the host
+    standardises.
 
     A subclass says what its program is, how labels become numbers, and what its attributes are.
     """
@@ -103,8 +108,9 @@ class FixedPointEstimator(BaseEstimator):
         with unchanged_by_errors(self), value_errors():
             inputs, labels = self._first_labels(given, wanted)
             self._start(inputs, labels)
-            self._learn(inputs, labels, self.max_iter)
-            self._warn_of_nothing()
+            self._learn(inputs, labels, self.max_iter, stops=self._stops)
+            if not self._warn_of_nothing():
+                self._warn_of_too_few_epochs()
         return self
 
     def _partial_fit(self, X: ArrayLike, y: ArrayLike) -> Self:
@@ -116,7 +122,9 @@ class FixedPointEstimator(BaseEstimator):
         with unchanged_by_errors(self), value_errors():
             inputs, labels = self._labels_of(X, y, reset=first)
             if first:
-                self._start(inputs, labels)
+                self._start(inputs, labels, goes_on=True)
+            else:
+                self._scale_on(inputs, labels)
             self._learn(inputs, labels, 1)
             if first:
                 self._warn_of_nothing()
@@ -186,9 +194,9 @@ class FixedPointEstimator(BaseEstimator):
         """Check data, and return it as `_first_labels` does. With `reset`, the features are noted, too."""
         raise NotImplementedError
 
-    def _label_scaling(self, labels: Reals) -> Scaling:
-        """Return how labels are stored."""
-        return Scaling.identity(labels.shape[1])
+    def _label_moments(self, labels: Reals) -> Moments | None:
+        """Return the moments by which labels are standardised, or None if they are stored as they are."""
+        return None
 
     def _initial(self, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Reals]:
         """Return the models of given shapes to start from."""
@@ -222,6 +230,9 @@ class FixedPointEstimator(BaseEstimator):
     def _check(self) -> None:
         with value_errors():
             checked_whole("max_iter", self.max_iter, rule_of(LearnOptions, "epochs"))
+            checked_whole("n_iter_no_change", self.n_iter_no_change, rule_of(LearnOptions, "patience"))
+            if self.tol is not None:
+                positive("tol", self.tol, or_zero=True)
             check_installed(checked_engine(EVALUATION if self.engine is None else self.engine, trains=True))
             if self.learning_rate_init != "auto":
                 positive("learning_rate_init", self.learning_rate_init)
@@ -266,25 +277,46 @@ class FixedPointEstimator(BaseEstimator):
                 hint=f"use {name} {'above 0' if decays else '= 0'}, or call fit to start again",
             )
 
-    def _start(self, inputs: Reals, labels: Reals) -> None:
-        """Choose scaling, order, learning rate and format, and set the models to their start."""
+    def _start(self, inputs: Reals, labels: Reals, *, goes_on: bool = False) -> None:
+        """Choose scaling, order, learning rate and format, and set the models to their start.
+
+        If learning `goes_on` with other samples, columns that are constant so far may be so no more.
+        """
         outputs = labels.shape[1]
         options = self._options
         self._lasting = {name: getattr(self, name) for name in _LASTING if hasattr(self, name)}
         random = check_random_state(self.random_state)
         self._seed = int(random.randint(np.iinfo(np.int32).max))
-        identity = Scaling.identity(inputs.shape[1])
-        self._inputs = Scaling.of(inputs, centre=self._centred) if self.standardise else identity
-        self._labels = self._label_scaling(labels)
-        self.input_mean_, self.input_scale_ = self._inputs.mean, self._inputs.scale
-        self.label_mean_, self.label_scale_ = self._labels.mean, self._labels.scale
+        self._input_moments = Moments.of(inputs, centre=self._centred) if self.standardise else None
+        self._output_moments = self._label_moments(labels)
+        self._set_scaling(inputs.shape[1], outputs)
         self._due = 0
         self.n_iter_ = 0
         self.loss_curve_: list[float] = []
         samples = self._samples(inputs, labels)
-        program = self._program(inputs.shape[1], outputs, self._learning_rate(samples))
-        self._learned = begun(program, options, samples, self._initial, self._losses, self.max_iter)
+        unseen = (
+            self._input_moments.constant if goes_on and self._input_moments else np.zeros(inputs.shape[1], np.bool_)
+        )
+        program = self._program(inputs.shape[1], outputs, self._learning_rate(samples, int(unseen.sum())))
+        reach = SEVERAL_DEVIATIONS if unseen.any() else 0.0
+        self._learned = begun(program, options, samples, self._initial, self._losses, self.max_iter, reach=reach)
         self.format_, self.model_guard_ = self._learned.recipe.format, self._learned.recipe.model_guard
+
+    def _scale_on(self, inputs: Reals, labels: Reals) -> None:
+        """Take more samples into the means and deviations, as scikit-learn's ``StandardScaler.partial_fit`` does."""
+        if self._input_moments is not None:
+            self._input_moments = self._input_moments.joined(Moments.of(inputs, centre=self._centred))
+        more = self._label_moments(labels)
+        if self._output_moments is not None and more is not None:
+            self._output_moments = self._output_moments.joined(more)
+        self._set_scaling(inputs.shape[1], labels.shape[1])
+
+    def _set_scaling(self, features: int, outputs: int) -> None:
+        inputs, labels = self._input_moments, self._output_moments
+        self._inputs = Scaling.identity(features) if inputs is None else inputs.scaling
+        self._labels = Scaling.identity(outputs) if labels is None else labels.scaling
+        self.input_mean_, self.input_scale_ = self._inputs.mean, self._inputs.scale
+        self.label_mean_, self.label_scale_ = self._labels.mean, self._labels.scale
 
     def _samples(self, inputs: Reals, labels: Reals) -> Samples:
         """Return samples as they are stored, in the order in which they are learnt."""
@@ -314,40 +346,74 @@ class FixedPointEstimator(BaseEstimator):
             decays=paid if size else None,
         )
 
-    def _learning_rate(self, samples: Samples) -> str:
-        """Return the learning rate of a sample: that of the mean gradient of a minibatch, divided by its samples."""
+    def _learning_rate(self, samples: Samples, unseen: int) -> str:
+        """Return the learning rate of a sample: that of the mean gradient of a minibatch, divided by its samples.
+
+        So many columns as are `unseen` have no deviation yet, and are expected to have one of 1.
+        """
         rate = self.learning_rate_init
         if rate == "auto":
-            squares = np.square(samples.inputs).sum(axis=1) + self._centred
+            squares = np.square(samples.inputs).sum(axis=1) + self._centred + unseen
             # The largest curvature bounds the stable rates, and the mean one how much the models shake in the end.
             largest, mean = self._curvature(float(squares.max())), _CALM * self._curvature(float(squares.mean()))
             rate = power_below(1 / max(1.0, max(largest, mean) + self._penalty(len(squares))))
         return checked_number("learning_rate_init", float(rate) / self.minibatch)
 
-    def _learn(self, inputs: Reals, labels: Reals, epochs: int) -> None:
+    def _stops(self, losses: Sequence[float]) -> bool:
+        """Return whether the last epochs were no better than the ones before, as ``SGDClassifier`` decides it."""
+        if self.tol is None:
+            return False
+        best, without = np.inf, 0
+        for loss in losses:
+            without = without + 1 if loss > best - float(self.tol) else 0
+            best = min(best, loss)
+        return bool(without >= self.n_iter_no_change)
+
+    def _learn(
+        self, inputs: Reals, labels: Reals, epochs: int, *, stops: Callable[[Sequence[float]], bool] | None = None
+    ) -> None:
+        """Learn for so many epochs, or fewer if `stops` says so of the losses of the epochs so far."""
         samples = self._samples(inputs, labels)
         engine = EVALUATION if self.engine is None else self.engine
-        self._learned, course = learned(self._learned, samples, epochs=epochs, engine=engine)
-        self._due = Penalty.of(self._penalty(len(inputs))).due(self._due, epochs * len(inputs))
-        losses = [float(self._losses(each, samples.labels[: len(each)]).mean()) for each in course.decisions]
+        losses: list[float] = []
+
+        def seen(decided: Reals) -> bool:
+            losses.append(float(self._losses(decided, samples.labels[: len(decided)]).mean()))
+            return stops is not None and stops(losses)
+
+        self._learned, course = learned(self._learned, samples, epochs=epochs, engine=engine, seen=seen)
+        self._due = Penalty.of(self._penalty(len(inputs))).due(self._due, len(losses) * len(inputs))
         # A new list: one that grew in its place would not be restored after an error.
         self.loss_curve_ = [*self.loss_curve_, *losses]
-        self.n_iter_ += epochs
+        self.n_iter_ += len(losses)
         self.overflows_ = course.overflows
         self.models_ = self._learned.models
         self._publish(self.models_)
 
-    def _warn_of_nothing(self) -> None:
-        """Warn if no step has changed a model although samples were decided wrongly."""
+    def _warn_of_too_few_epochs(self) -> None:
+        """Warn if the loss still fell when the epochs were over."""
+        if self.tol is not None and not self._stops(self.loss_curve_):
+            warnings.warn(
+                f"max_iter={self.max_iter} epochs were over before the loss stayed within tol={self.tol:g} for"
+                f" n_iter_no_change={self.n_iter_no_change} of them; use a larger max_iter, a larger tol, or tol=None"
+                " to learn for all epochs",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def _warn_of_nothing(self) -> bool:
+        """Warn if no step has changed a model although samples were decided wrongly, and return whether it is so."""
         recipe = self._learned.recipe
         first = begun_words(recipe, self._initial)
-        if any(self.loss_curve_) and all(np.array_equal(first[n], words) for n, words in self._learned.words.items()):
+        same = all(np.array_equal(first[n], words) for n, words in self._learned.words.items())
+        if nothing := any(self.loss_curve_) and same:
             warnings.warn(
                 f"nothing was learnt: every update is 0 or smaller than half a unit of {recipe.format};"
                 " use a format with more fraction bits, a larger learning_rate_init, or larger inputs",
                 ConvergenceWarning,
                 stacklevel=4,
             )
+        return nothing
 
     def _decided(self, X: ArrayLike) -> Reals:
         """Return the decision values of inputs, [samples, outputs]."""

@@ -106,14 +106,22 @@ class Course:
 
 
 def begun(
-    program: Program, options: Options, samples: Samples, initial: Initial, losses: Losses, epochs: int
+    program: Program,
+    options: Options,
+    samples: Samples,
+    initial: Initial,
+    losses: Losses,
+    epochs: int,
+    *,
+    reach: float = 0.0,
 ) -> Learned:
     """Return the models to start from, in the number format that `options` ask for.
 
     `initial` makes the models of given shapes. A format that is left to the data fits `epochs` epochs of the samples:
-    the `losses` of those that are held back decide (:mod:`tabla.learn.format_choice`).
+    the `losses` of those that are held back decide (:mod:`tabla.learn.format_choice`). It has room for inputs of the
+    size `reach`, even if these are smaller.
     """
-    reach: float | None = None
+    largest: float | None = None
     if is_automatic(options):
         wide = wide_stages(program, options)
         models = initial(shapes_of(wide.lowered, "model"))
@@ -122,12 +130,15 @@ def begun(
         evaluators = Evaluators.of(wide.lowered, wide.format, _FITS * epochs * count)
         plan = evaluators.real(wide.lowered)
         roomy = {INPUT: _ROOM * samples.inputs}
+        if reach:
+            further = np.full((1, samples.inputs.shape[1]), reach)
+            roomy = {INPUT: np.concatenate([roomy[INPUT], further, -further])}
         found = survey(wide.lowered, steps_of(wide, whole), models, count=count, epochs=epochs, part=roomy, plan=plan)
         lessons = list(_lessons(wide, samples, models, losses, epochs))
         options, _ = chosen_by(options, found, Learner.of(program, options, wide, lessons))
         _, outside = inside_range(samples.inputs, options.chosen_format())
         if outside <= _RARE * samples.inputs.size:
-            reach = float(np.abs(samples.inputs).max(initial=0.0))
+            largest = max(reach, float(np.abs(samples.inputs).max(initial=0.0)))
     else:
         _ = program(options).lowered  # a format that does not hold the program is refused before the models are made
     recipe = Recipe(
@@ -137,7 +148,7 @@ def begun(
         minibatch=options.minibatch,
         pes=options.chosen_template().pes,
     )
-    return Learned(recipe=recipe, words=begun_words(recipe, initial), reach=reach)
+    return Learned(recipe=recipe, words=begun_words(recipe, initial), reach=largest)
 
 
 def _lessons(
@@ -199,10 +210,18 @@ def begun_words(recipe: Recipe, initial: Initial) -> dict[str, Words]:
     return words_of(build, initial(shapes_of(build.lowered, "model")))
 
 
-def learned(before: Learned, samples: Samples, *, epochs: int, engine: str = EVALUATION) -> tuple[Learned, Course]:
+def learned(
+    before: Learned,
+    samples: Samples,
+    *,
+    epochs: int,
+    engine: str = EVALUATION,
+    seen: Callable[[Reals], bool] = lambda decided: False,
+) -> tuple[Learned, Course]:
     """Learn for so many epochs in the evaluation or on an engine, starting from the models `before`.
 
-    Return the models after the last epoch, and the course.
+    Return the models after the last epoch, and the course. `seen` gets the decision values of each epoch, and says
+    whether it is the last one.
     The words are the same on every engine. Samples outside of the range of the format saturate, with a warning.
     """
     build = before.recipe.build()
@@ -222,8 +241,9 @@ def learned(before: Learned, samples: Samples, *, epochs: int, engine: str = EVA
     def steps(epoch: int) -> dict[str, Words]:
         return measured | to_steps(samples.paid(epoch))
 
-    def keep(words: Words) -> None:
+    def keep(words: Words) -> bool:
         kept.append(build.result_type(DECISION).to_reals(without_steps(build, {DECISION: words})[DECISION]))
+        return seen(kept[-1])
 
     words = dict(before.words)
     if engine == EVALUATION:
@@ -232,13 +252,15 @@ def learned(before: Learned, samples: Samples, *, epochs: int, engine: str = EVA
         plan.load(words)
         for epoch in range(epochs):
             run = plan.run(steps(epoch), [decision])
-            keep(run.kept[decision])
+            if keep(run.kept[decision]):
+                break
         words, overflows = {**words, **run.models}, run.counts.overflows
     else:
         with session(build.schedule, build.image, engine, build.module) as machine:
             machine.load(words)
             for epoch in range(epochs):
-                keep(machine.run(steps(epoch))[DECISION])
+                if keep(machine.run(steps(epoch))[DECISION]):
+                    break
             words |= machine.models()
             overflows = machine.counters.lane_overflows + machine.counters.root_overflows
     return replace(before, words=words), Course(decisions=tuple(kept), overflows=overflows)

@@ -131,6 +131,8 @@ class LinearRegression(_LinearRegressor):
         minibatch: int = 1,
         learning_rate_init: float | str = "auto",
         max_iter: int = 100,
+        tol: float | None = 1e-3,
+        n_iter_no_change: int = 5,
         engine: str | None = EVALUATION,
         standardise: bool = True,
         random_state: int | np.random.RandomState | None = 0,
@@ -142,6 +144,8 @@ class LinearRegression(_LinearRegressor):
         self.minibatch = minibatch
         self.learning_rate_init = learning_rate_init
         self.max_iter = max_iter
+        self.tol = tol
+        self.n_iter_no_change = n_iter_no_change
         self.engine = engine
         self.standardise = standardise
         self.random_state = random_state
@@ -164,6 +168,8 @@ class Ridge(_LinearRegressor):
         minibatch: int = 1,
         learning_rate_init: float | str = "auto",
         max_iter: int = 100,
+        tol: float | None = 1e-3,
+        n_iter_no_change: int = 5,
         engine: str | None = EVALUATION,
         standardise: bool = True,
         random_state: int | np.random.RandomState | None = 0,
@@ -176,6 +182,8 @@ class Ridge(_LinearRegressor):
         self.minibatch = minibatch
         self.learning_rate_init = learning_rate_init
         self.max_iter = max_iter
+        self.tol = tol
+        self.n_iter_no_change = n_iter_no_change
         self.engine = engine
         self.standardise = standardise
         self.random_state = random_state
@@ -205,6 +213,8 @@ class LogisticRegression(_LinearClassifier, WithProbabilities):
         minibatch: int = 1,
         learning_rate_init: float | str = "auto",
         max_iter: int = 100,
+        tol: float | None = 1e-3,
+        n_iter_no_change: int = 5,
         engine: str | None = EVALUATION,
         standardise: bool = True,
         random_state: int | np.random.RandomState | None = 0,
@@ -217,6 +227,8 @@ class LogisticRegression(_LinearClassifier, WithProbabilities):
         self.minibatch = minibatch
         self.learning_rate_init = learning_rate_init
         self.max_iter = max_iter
+        self.tol = tol
+        self.n_iter_no_change = n_iter_no_change
         self.engine = engine
         self.standardise = standardise
         self.random_state = random_state
@@ -246,6 +258,8 @@ class LinearSVC(_LinearClassifier):
         minibatch: int = 1,
         learning_rate_init: float | str = "auto",
         max_iter: int = 100,
+        tol: float | None = 1e-3,
+        n_iter_no_change: int = 5,
         engine: str | None = EVALUATION,
         standardise: bool = True,
         random_state: int | np.random.RandomState | None = 0,
@@ -259,6 +273,8 @@ class LinearSVC(_LinearClassifier):
         self.minibatch = minibatch
         self.learning_rate_init = learning_rate_init
         self.max_iter = max_iter
+        self.tol = tol
+        self.n_iter_no_change = n_iter_no_change
         self.engine = engine
         self.standardise = standardise
         self.random_state = random_state

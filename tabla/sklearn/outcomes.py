@@ -21,7 +21,7 @@ from tabla.sklearn.checks import (
     unchanged_by_errors,
 )
 from tabla.sklearn.estimator import FixedPointEstimator
-from tabla.sklearn.scaling import Scaling
+from tabla.sklearn.scaling import Moments
 
 Reals = NDArray[np.float64]
 
@@ -57,7 +57,8 @@ class FixedPointRegressor(RegressorMixin, FixedPointEstimator):
     def partial_fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn one epoch more from inputs X of shape [samples, features] and a number y for each sample.
 
-        The first call standardises, and chooses the number format, by its samples.
+        The first call chooses the number format and the learning rate by its samples. Means and deviations are those
+        of the samples of all calls.
         """
         return self._partial_fit(X, y)
 
@@ -82,8 +83,8 @@ class FixedPointRegressor(RegressorMixin, FixedPointEstimator):
         assert_all_finite(labels, input_name="y")
         return inputs, labels[:, None]
 
-    def _label_scaling(self, labels: Reals) -> Scaling:
-        return Scaling.of(labels, centre=self._centred) if self.standardise else Scaling.identity(1)
+    def _label_moments(self, labels: Reals) -> Moments | None:
+        return Moments.of(labels, centre=self._centred) if self.standardise else None
 
     def _losses(self, decided: Reals, labels: Reals) -> Reals:
         return squared_losses(decided, labels)
@@ -98,7 +99,8 @@ class FixedPointClassifier(ClassifierMixin, FixedPointEstimator):
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Learn one epoch more from inputs X of shape [samples, features] and a class y for each sample.
 
-        The first call needs all `classes`. It standardises, and chooses the number format, by its samples.
+        The first call needs all `classes`. It chooses the number format and the learning rate by its samples. Means
+        and deviations are those of the samples of all calls.
         """
         given = None if classes is None else checked_classes(classes)
         with unchanged_by_errors(self):

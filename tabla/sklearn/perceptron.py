@@ -161,6 +161,8 @@ class _Perceptron(FixedPointEstimator):
         minibatch: int = 1,
         learning_rate_init: float | str = "auto",
         max_iter: int = 200,
+        tol: float | None = 1e-3,
+        n_iter_no_change: int = 5,
         engine: str | None = EVALUATION,
         standardise: bool = True,
         random_state: int | np.random.RandomState | None = 0,
@@ -174,6 +176,8 @@ class _Perceptron(FixedPointEstimator):
         self.minibatch = minibatch
         self.learning_rate_init = learning_rate_init
         self.max_iter = max_iter
+        self.tol = tol
+        self.n_iter_no_change = n_iter_no_change
         self.engine = engine
         self.standardise = standardise
         self.random_state = random_state

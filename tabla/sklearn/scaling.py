@@ -19,6 +19,55 @@ MOST_DECAY = 1024.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Moments:
+    """What is known of the columns of `count` samples: their means, deviations and largest absolute values.
+
+    Without `centre` the mean counts as 0, and the deviation is the root of the mean square.
+    """
+
+    count: int
+    mean: Reals
+    deviation: Reals
+    peak: Reals
+    centre: bool
+
+    @staticmethod
+    def of(values: Reals, *, centre: bool = True) -> Moments:
+        """Return the moments of the columns of values, [samples, columns]."""
+        peak = np.abs(values).max(axis=0)
+        peak[peak == 0] = 1.0
+        relative = values / peak  # squares of large numbers would leave float64
+        mean = relative.mean(axis=0) if centre else np.zeros(len(peak))
+        deviation = np.sqrt(np.square(relative - mean).mean(axis=0))
+        return Moments(count=len(values), mean=mean * peak, deviation=deviation * peak, peak=peak, centre=centre)
+
+    def joined(self, other: Moments) -> Moments:
+        """Return the moments of the samples of both (Chan, Golub and LeVeque, 1979)."""
+        peak = np.maximum(self.peak, other.peak)
+        count = self.count + other.count
+        share, rest = self.count / count, other.count / count
+        apart = (other.mean / 2 - self.mean / 2) / (peak / 2)
+        squares = share * np.square(self.deviation / peak) + rest * np.square(other.deviation / peak)
+        deviation = np.sqrt(squares + share * rest * np.square(apart)) * peak
+        mean = self.mean * share + other.mean * rest
+        return Moments(count=count, mean=mean, deviation=deviation, peak=peak, centre=self.centre)
+
+    @property
+    def constant(self) -> NDArray[np.bool_]:
+        """Which columns are the same in all samples, apart from roundings."""
+        return np.asarray(self.deviation <= 1e-12 * self.peak)
+
+    @property
+    def scaling(self) -> Scaling:
+        """The scaling that gives each column a mean of 0 and a standard deviation of 1.
+
+        A constant column becomes 0. Its scale is its own size, so that another value of it is no huge number. Without
+        `centre` no mean is subtracted, and the mean square of each column becomes 1.
+        """
+        return Scaling(mean=self.mean, scale=np.where(self.constant, self.peak, self.deviation))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Scaling:
     """Columns are stored as (value - `mean`) / `scale`."""
 
@@ -29,21 +78,6 @@ class Scaling:
     def identity(columns: int) -> Scaling:
         """Return the scaling that changes nothing."""
         return Scaling(mean=np.zeros(columns), scale=np.ones(columns))
-
-    @staticmethod
-    def of(values: Reals, *, centre: bool = True) -> Scaling:
-        """Return the scaling that gives each column a mean of 0 and a standard deviation of 1.
-
-        A constant column becomes 0. Its scale is its own size, so that another value of it is no huge number. Without
-        `centre` no mean is subtracted, and the mean square of each column becomes 1.
-        """
-        peak = np.abs(values).max(axis=0)
-        peak[peak == 0] = 1.0
-        relative = values / peak  # squares of large numbers would leave float64
-        mean = relative.mean(axis=0) if centre else np.zeros(len(peak))
-        deviation = np.sqrt(np.square(relative - mean).mean(axis=0))
-        constant = deviation <= 1e-12
-        return Scaling(mean=mean * peak, scale=np.where(constant, 1.0, deviation) * peak)
 
     def apply(self, values: Reals) -> Reals:
         """Return the columns as they are stored."""

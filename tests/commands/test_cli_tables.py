@@ -251,7 +251,7 @@ def test_pairs_and_data_frames_in_python(run: Run) -> None:
         ((), "column 'width (cm)' is not a name of a program", "--columns x=sepal,petal y=species"),
         (
             ("--columns", "x=length,width (cm),height", "y=unused", "--classes", "y"),
-            "has 1 classes of 'y' (7)",
+            "has 1 class of 'y' (7)",
             "every",
         ),
         (

@@ -59,8 +59,8 @@ def test_csv(tmp_path: Path) -> None:
         ("x" + "[0]" * 70 + "\n3\n", "more than 32 subscripts"),
         ("x,y\n3\n", "row 2 has 1 values, but the header has 2"),
         ("x,y\n3,4\n3,four\n", "row 3, column 'y': 'four' is not a number"),
-        ("x,y\n3,\n", "row 2, column 'y': '' is not a number"),
-        ("x,y\n3,nan\n", "row 2, column 'y': 'nan' is not a finite number"),
+        ("x,y\n3,\n", "row 2, column 'y': the value is missing"),
+        ("x,y\n3,nan\n", "row 2, column 'y': the value is missing \\('nan'\\)"),
     ],
 )
 def test_csv_faults(tmp_path: Path, text: str, message: str) -> None:

@@ -11,7 +11,8 @@ from tabla.base.arrays import write_npz
 from tabla.base.origin import Origin
 from tabla.base.source import TablaError
 from tabla.graph.prediction import Prediction
-from tabla.learn.data.preparation import Preparation, class_name, fitted, separated
+from tabla.learn.data.classes import class_name
+from tabla.learn.data.preparation import Preparation, fitted, separated
 
 SHAPES = {"x": (2,), "y": (), "t": (3,)}
 
@@ -71,7 +72,7 @@ def test_rows_with_a_single_1() -> None:
     ("name", "labels", "message", "cure"),
     [
         ("y", ["a", "b", "c"], "has 3 classes of 'y' (a, b, c), but the program declares 'y'", "declare 'y[3]'"),
-        ("y", ["a", "a", "a"], "has 1 classes of 'y'", "another --split-seed"),
+        ("y", ["a", "a", "a"], "has 1 class of 'y' (a), but", "another --split-seed"),
         ("t", ["a", "b", "a"], "has 2 classes of 't' (a, b), but the program declares 't[3]'", "every class"),
         ("t", ["a", "", "b"], "a label is missing", "remove the sample"),
         ("t", [1.0, float("nan"), 2.0], "a label is missing", "remove the sample"),

@@ -36,6 +36,21 @@ def test_the_permutation_of_numpy_decides() -> None:
     assert (found.training.count, found.validation and found.validation.count) == (15, 2)
 
 
+def test_the_last_samples_of_a_series() -> None:
+    found = divided(samples(20), split_of(None, None, "0.2,0.1"), None)
+    assert (rows(found.training), rows(found.validation), rows(found.test)) == (
+        list(range(14)),
+        [14, 15],
+        [16, 17, 18, 19],
+    )
+    with pytest.raises(TablaError, match="--split draws the samples that are held out, and --split-last takes"):
+        split_of("0.2", None, "0.2")
+    with pytest.raises(TablaError, match="--split-seed chooses nothing with --split-last"):
+        split_of(None, 1, "0.2")
+    with pytest.raises(TablaError, match=r"--split-last 1\.5 leaves no training part"):
+        split_of(None, None, 1.5)
+
+
 @given(
     count=st.integers(10, 200),
     test=st.floats(0.1, 0.45),

@@ -44,13 +44,13 @@ CSV = {
     "no such file": mistake(f"{TRAIN} no.csv", "cannot read 'no.csv'", "hint: check the path"),
     "nothing": mistake(f"{TRAIN} d.csv", "holds no sample", d_csv=""),
     "a header alone": mistake(f"{TRAIN} d.csv", "holds no sample", d_csv=HEADER),
-    "no header": mistake(f"{TRAIN} d.csv", "is not a name of a program", d_csv=ROW * 3),
-    "bars": mistake(f"{TRAIN} d.csv", "is not a name of a program", d_csv=(HEADER + ROW).replace(",", "|")),
+    "no header": mistake(f"{TRAIN} d.csv", "first line has numbers alone", "--no-header", d_csv=ROW * 3),
+    "colons": mistake(f"{TRAIN} d.csv", "is not a name of a program", d_csv=(HEADER + ROW).replace(",", ":")),
     "a word": mistake(
         f"{TRAIN} d.csv", "row 3, column 'y': 'yes' is not a number", d_csv=HEADER + ROW + ROW[:-2] + "yes"
     ),
-    "a hole": mistake(f"{TRAIN} d.csv", "row 2, column 'x[3]': '' is not a number", d_csv=f"{HEADER}1,1,1,,1\n"),
-    "nan": mistake(f"{TRAIN} d.csv", "row 2, column 'x[1]': 'nan' is not a finite", d_csv=f"{HEADER}1,nan,1,1,1\n"),
+    "a hole": mistake(f"{TRAIN} d.csv", "row 2, column 'x[3]': the value is missing", d_csv=f"{HEADER}1,1,1,,1\n"),
+    "nan": mistake(f"{TRAIN} d.csv", "row 2, column 'x[1]': the value is missing", d_csv=f"{HEADER}1,nan,1,1,1\n"),
     "infinity": mistake(f"{TRAIN} d.csv", "row 2, column 'y': 'inf' is not a finite", d_csv=f"{HEADER}1,1,1,1,inf\n"),
     "a short row": mistake(
         f"{TRAIN} d.csv", "row 3 has 4 values, but the header has 5", d_csv=f"{HEADER}{ROW}1,1,1,1\n"

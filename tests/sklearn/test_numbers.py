@@ -14,7 +14,7 @@ from tabla.build.options import Options
 from tabla.sklearn.linear import linear_program
 from tabla.sklearn.perceptron import ACTIVATIONS, perceptron_program
 from tabla.sklearn.program import Program
-from tabla.sklearn.scaling import Penalty, Scaling, mapped_back, power_below
+from tabla.sklearn.scaling import Moments, Penalty, Scaling, mapped_back, power_below
 
 Reals = NDArray[np.float64]
 SIZES = {"features": 3, "outputs": 2}
@@ -42,17 +42,17 @@ def test_a_power_of_two_is_below(value: float) -> None:
 
 def test_a_scaling_standardises_and_is_undone() -> None:
     values = np.random.default_rng(0).normal(size=(50, 4)) * [1e-5, 1, 1e4, 1e250] + [7, 0, -1e4, 1e250]
-    scaling = Scaling.of(values)
+    scaling = Moments.of(values).scaling
     stored = scaling.apply(values)
     assert np.allclose(stored.mean(axis=0), 0, atol=1e-9) and np.allclose(stored.std(axis=0), 1)
     assert np.allclose(scaling.undo(stored), values)
-    alone = Scaling.of(values, centre=False)
+    alone = Moments.of(values, centre=False).scaling
     assert not alone.mean.any() and np.allclose(np.square(alone.apply(values)).mean(axis=0), 1)
 
 
 def test_a_constant_column_is_zero_and_another_value_of_it_is_small() -> None:
     values = np.array([[0.1, 0.0, -1e9]] * 3)
-    scaling = Scaling.of(values)
+    scaling = Moments.of(values).scaling
     assert not scaling.apply(values).any()
     assert np.allclose(scaling.apply(values * 2), [[1, 0, -1]])
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +15,27 @@ from tabla.base.source import TablaError
 Confusion = tuple[tuple[int, ...], ...]
 MOST_CLASSES = 100
 """A confusion matrix is made for at most so many classes; a larger one could not be read."""
+_WHOLE = re.compile(r"[+-]?\d+(\.0*)?")
+
+
+def class_name(value: object) -> str:
+    """Return the name of a class: a whole number without a fraction or zeros in front, and any text as it is.
+
+    A missing value, as pandas has it, is a `TablaError`.
+    """
+    empty = value is None or type(value).__name__ == "NAType"
+    missing = empty or (isinstance(value, (float, np.floating)) and value != value)
+    text = "" if missing else str(value).strip()
+    if not text:
+        raise TablaError("a label is missing: it names no class", hint="remove the sample, or write its class")
+    return str(int(text.partition(".")[0])) if _WHOLE.fullmatch(text) else text
+
+
+def sorted_names(names: Iterable[str]) -> tuple[str, ...]:
+    """Return names in order: by their numbers if all of them are whole numbers, and else as texts."""
+    found = tuple(names)
+    numbers = all(_WHOLE.fullmatch(text) for text in found)
+    return tuple(sorted(found, key=lambda text: (int(text), "") if numbers else (0, text)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

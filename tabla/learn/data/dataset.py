@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -20,11 +21,13 @@ from tabla.base.source import TablaError, TablaTypeError, TablaValueError
 from tabla.base.table import SUFFIXES, Columns, Frame, Table, frame_table, read_table
 from tabla.build.arrays import Samples, check_counts, shapes_of
 from tabla.build.stages import Stages
+from tabla.learn.data.gathered import ERROR, Gathered, Gathering
 from tabla.learn.data.options import DataOptions
 from tabla.learn.data.preparation import Preparation, Raw, Shapes, fitted
 from tabla.learn.data.source import EXAMPLE, DataSource
 from tabla.learn.data.split import Divided, divided, permutation, shuffled
 from tabla.learn.data.summary import Summary, arrays_summary, table_summary
+from tabla.learn.data.treated import Treated
 
 MOST_SAMPLES = 1 << 62
 Named = dict[str, NDArray[Any]]
@@ -57,6 +60,7 @@ class Prepared:
     parts: Divided
     preparation: Preparation
     names: frozenset[str]
+    treated: Treated = field(default_factory=Treated)
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +110,7 @@ class Data(DataOptions):
     def changed(self, **options: Any) -> Data:
         """Return the same data with other options. What was read is not read again."""
         other = replace(self, **options)
-        if "source" not in options:
+        if not options.keys() & {"source", "no_header"}:
             other.__dict__.update({name: vars(self)[name] for name in ("table", "file") if name in vars(self)})
         return other
 
@@ -125,7 +129,10 @@ class Data(DataOptions):
         """The table; None for arrays. A file that is no table is a `TablaError`."""
         if isinstance(self.source, Frame):
             return frame_table(self.source)
-        return read_table(self.path) if self.path is not None and self.path.suffix in SUFFIXES else None
+        is_table = self.path is not None and self.path.suffix in SUFFIXES
+        if self.no_header and not is_table:
+            raise TablaError("--no-header is for a table in a file", hint="leave it out, or give a .csv file")
+        return read_table(self.path, header=not self.no_header) if self.path is not None and is_table else None
 
     @cached_property
     def file(self) -> Named:
@@ -144,10 +151,11 @@ class Data(DataOptions):
         if self.standardise or self.standardise_labels:
             hint = "leave it out of the data, and give the estimator standardise=True"
             raise TablaValueError("standardise: estimators standardise their data themselves", hint=hint)
-        own_test = self._test_data()
+        own_test, found = self._test_data(), self._own_pair()
         if held_out and own_test is not None:
-            return own_test.pair()
-        inputs, labels = self._own_pair()
+            arrays = own_test._own_pair(found.preparation).arrays
+            return arrays["x"], arrays["y"]
+        inputs, labels = found.arrays["x"], found.arrays["y"]
         check_counts({"x": len(inputs), "y": len(labels)})
         count = min(len(labels), self.samples or MOST_SAMPLES)
         if held_out:
@@ -162,19 +170,19 @@ class Data(DataOptions):
         """Return the positions of the training part among so many samples, in their order."""
         return np.arange(count) if self.shares is None else self.shares.indices(count).training
 
-    def _own_pair(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        if isinstance(self.source, tuple) and len(self.source) == 2:
+    def _own_pair(self, stored: Preparation | None = None) -> Gathered:
+        if isinstance(self.source, tuple) and len(self.source) == 2 and self.missing in (None, ERROR):
             inputs, labels = map(np.asarray, self.source)
-            return inputs, labels
+            return Gathered(arrays={"x": inputs, "y": labels}, preparation=Preparation(), origin=Origin())
         texts = isinstance(self.source, Mapping) and np.asarray(self.source.get("y", 0.0)).dtype.kind in "OUS"
         data = self.changed(classes=("y",)) if texts else self
-        found, _, _ = data.arrays(Tensors(inputs={}, labels={"y": ()}))
-        if found.keys() != {"x", "y"}:
+        found = data.arrays(Tensors(inputs={}, labels={"y": ()}), stored=stored, fits=stored is None)
+        if found.arrays.keys() != {"x", "y"}:
             raise TablaValueError(
-                f"an estimator takes an input 'x' and a label 'y', and the data has {', '.join(found)}",
+                f"an estimator takes an input 'x' and a label 'y', and the data has {', '.join(found.arrays)}",
                 hint="name them, as in tabla.Data(..., columns={'x': '*', 'y': 'species'})",
             )
-        return found["x"], found["y"]
+        return found
 
     @property
     def fingerprint(self) -> str:
@@ -204,40 +212,74 @@ class Data(DataOptions):
         return self.summary().html()
 
     def arrays(
-        self, tensors: Tensors, what: str = "data", stored: Preparation | None = None
-    ) -> tuple[Named, dict[str, tuple[str, ...]], Origin]:
-        """Return the arrays by the names of a program, before any preparation, their columns and origin.
+        self,
+        tensors: Tensors,
+        what: str = "data",
+        stored: Preparation | None = None,
+        *,
+        fits: bool = True,
+        whole: bool = False,
+    ) -> Gathered:
+        """Return the arrays by the names of a program, before they are standardised.
 
         `what` names the parameter in errors, and `stored` is the preparation beside the models that the data is for.
-        The columns are those of a table that were named, here or when the models were learnt.
+        With `fits`, the categories of texts and the means for missing values are fitted to the training part if they
+        are not stored. Samples that are `whole` keep their gaps where others are left out, and need no labels.
         """
         stored = stored or Preparation()
         texts = {*self.classes, *stored.classes}
+        gathering = Gathering(
+            inputs=tensors.inputs,
+            labels=tensors.labels,
+            texts=texts,
+            stored=stored,
+            missing=self.missing or stored.missing or ERROR,
+            unknown=self.unknown or "zeros",
+            categories={column: tuple(known) for column, known in self.categories.items()},
+            samples=self.samples or MOST_SAMPLES,
+            training_rows=self._training_rows,
+            fits=fits,
+            whole=whole,
+        )
         if self.table is not None:
-            columns = self.table.resolved(self._named_columns(self.table, stored))
-            found = self.table.arrays(columns or None, texts, tensors.shapes)
-            origin = self.table.samples
-        elif self.path is not None:
-            if self.columns is not None:
-                hint = "leave --columns out, or give a .csv file"
-                raise TablaError(f"'{self.source}' is no table, so it has no columns", hint=hint)
-            found, columns, origin = npz_arrays(self.file, self.path, texts), {}, Origin(name=f"'{self.source}'")
+            table = self._as_learnt(self.table, stored)
+            gathered = gathering.of_table(table, table.resolved(self._named_columns(table, stored)))
         else:
-            found, columns, origin = self._given_arrays(tensors, what, texts), {}, Origin()
+            gathered = gathering.of_arrays(*self._plain_arrays(tensors, what, texts, gathering.missing))
+        found = gathered.arrays
         for name, array in found.items():
             shape = tensors.labels.get(name)
             if shape == () and array.ndim == 2 and array.shape[1] == 1:
                 found[name] = array[:, 0]  # a data frame of one column is such an array
             elif shape and name in texts and array.ndim > 1:
                 found[name] = real_array(array, f"'{name}'")  # the labels are numbers already
-        return found, columns, origin
+        return gathered
+
+    def _plain_arrays(self, tensors: Tensors, what: str, texts: set[str], missing: str) -> tuple[Named, Origin]:
+        """Return the arrays of a file or of Python, which are no table, and where they are."""
+        if self.categories:
+            hint = "give a data frame or a .csv file, or leave --categories out"
+            raise TablaError("only the columns of a table have categories", hint=hint)
+        if self.path is None:
+            return self._given_arrays(tensors, what, texts, gaps=missing != ERROR), Origin()
+        if self.columns is not None:
+            hint = "leave --columns out, or give a .csv file"
+            raise TablaError(f"'{self.source}' is no table, so it has no columns", hint=hint)
+        return npz_arrays(self.file, self.path, texts, gaps=missing != ERROR), Origin(name=f"'{self.source}'")
+
+    def _as_learnt(self, table: Table, stored: Preparation) -> Table:
+        """Return a table, or if it has no header, and the models were learnt from one without, the table without it."""
+        names = {column for columns in stored.columns.values() for column in columns}
+        if table.headless and names and self.path is not None and all(re.fullmatch(r"c\d+", name) for name in names):
+            return read_table(self.path, header=False)
+        return table
 
     def _named_columns(self, table: Table, stored: Preparation) -> Columns:
         if self.columns is not None:
             return {name: tuple(each) for name, each in self.columns.items()}
         return {name: each for name, each in stored.columns.items() if set(each) <= set(table.header)}
 
-    def _given_arrays(self, tensors: Tensors, what: str, texts: set[str]) -> Named:
+    def _given_arrays(self, tensors: Tensors, what: str, texts: set[str], *, gaps: bool) -> Named:
         given: Any = self.source
         if isinstance(given, tuple):
             given = _pair(given, tensors, what)
@@ -248,28 +290,32 @@ class Data(DataOptions):
         return {
             name: np.asarray(array)
             if name in texts or name.endswith(NOTES) or name.startswith(RESERVED)
-            else real_array(array, f"'{name}'")
+            else real_array(array, f"'{name}'", gaps=gaps)
             for name, array in given.items()
         }
 
-    def prepared(self, tensors: Tensors, stored: Preparation, stack: Stack, *, needs_test: bool = True) -> Prepared:
+    def prepared(
+        self, tensors: Tensors, stored: Preparation, stack: Stack, *, needs_test: bool = True, fits: bool = True
+    ) -> Prepared:
         """Divide the samples, and prepare all parts as the training part alone says, or as is `stored` beside models.
 
-        Without `needs_test`, the split may take a validation part alone. Data that does not fit the tensors of a
-        program is a `TablaError`.
+        Without `needs_test`, the split may take a validation part alone. `fits` is that of `arrays`. Data that does not
+        fit the tensors of a program is a `TablaError`.
         """
         self._check_names(tensors)
         split = self.shares
-        raw, columns, origin = self.arrays(tensors, "data", stored)
+        gathered = self.arrays(tensors, "data", stored, fits=fits)
+        raw = gathered.arrays
         refuse_strangers(raw, tensors.shapes, "the data")
-        preparation = self.fitted(tensors, raw, replace(stored, columns={**stored.columns, **columns}))
+        preparation = self.fitted(tensors, raw, gathered.preparation)
         _hint_at_classes(raw, tensors.labels, preparation)
-        samples = replace(stack(preparation.apply(raw, tensors.shapes, origin.place), self.samples), origin=origin)
-        tested = self._test_part(tensors, preparation, stack)
+        samples = stacked_samples(gathered, preparation, tensors.shapes, stack, self.samples)
+        tested, test_treated = self._test_part(tensors, preparation, stack)
         parts = divided(samples, split, tested, needs_test=needs_test)
         if self.shuffle is not None:
             parts = replace(parts, training=shuffled(parts.training, self.shuffle))
-        return Prepared(parts=parts, preparation=preparation, names=frozenset(raw))
+        treated = gathered.treated + test_treated
+        return Prepared(parts=parts, preparation=preparation, names=frozenset(raw), treated=treated)
 
     def fitted(self, tensors: Tensors, raw: Raw, stored: Preparation) -> Preparation:
         """Return the preparation of arrays: what is `stored` beside models, and the rest fitted to the training part.
@@ -305,19 +351,33 @@ class Data(DataOptions):
         """Return the test part of its own as data, read as the rest is, if there is one."""
         if self.test is None or isinstance(self.test, Data):
             return self.test
-        return Data(self.test, columns=self.columns, classes=self.classes)
+        named = ("columns", "classes", "categories", "missing", "unknown", "no_header")
+        return Data(self.test, **{name: getattr(self, name) for name in named})
 
-    def _test_part(self, tensors: Tensors, preparation: Preparation, stack: Stack) -> Samples | None:
-        """Return the samples of a test part of its own. Data that does not fit the program is a `TablaError`."""
+    def _test_part(self, tensors: Tensors, preparation: Preparation, stack: Stack) -> tuple[Samples | None, Treated]:
+        """Return the samples of a test part of its own, and what was done to its cells. Data that does not fit the
+        program is a `TablaError`.
+        """
         own = self._test_data()
         if own is None:
-            return None
-        raw, _, origin = own.arrays(tensors, "test", preparation)
-        refuse_strangers(raw, tensors.shapes, "the test data")
+            return None, Treated()
+        gathered = own.arrays(tensors, "test", preparation, fits=False)
+        refuse_strangers(gathered.arrays, tensors.shapes, "the test data")
         try:
-            return replace(stack(preparation.apply(raw, tensors.shapes, origin.place), None), origin=origin)
+            return stacked_samples(gathered, preparation, tensors.shapes, stack, None), gathered.treated
         except TablaError as fault:
             raise TablaError(f"--test: {fault.message}", hint=fault.hint) from None
+
+
+def stacked_samples(
+    gathered: Gathered, preparation: Preparation, shapes: Shapes, stack: Stack, first: int | None
+) -> Samples:
+    """Return at most the `first` samples of arrays as the program takes them, which know where they come from."""
+    raw = gathered.arrays
+    samples = stack(preparation.apply(raw, shapes, gathered.origin.place), first)
+    scaled = preparation.means.keys() & raw.keys() & shapes.keys()
+    before = {name: raw[name] for name in scaled if raw[name].ndim == len(shapes[name]) + 1}
+    return replace(samples, origin=replace(gathered.origin, before=before))
 
 
 def _fingerprint(value: Any) -> str:

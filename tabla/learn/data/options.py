@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tabla.base.kinds import COLUMNS, Names, Object, Switch, WholeNumber
+from tabla.base.kinds import CATEGORIES, COLUMNS, Choice, Names, Object, Switch, WholeNumber
 from tabla.base.options import COMMANDS, Record, option
 from tabla.learn.data.source import DataSource
 from tabla.learn.data.split import Shares, Split, split_of
@@ -13,6 +13,7 @@ from tabla.learn.data.split import Shares, Split, split_of
 SPLIT = "0.2,0.2"
 """The shares of an exploration if none are named: the test part, and the validation part that scores the formats."""
 _LEARNERS = ("gen", "train", "formats", "explore")
+_READERS = (*_LEARNERS, "test", "predict", "eval", "sim")
 _TABLE, _PREPARATION = "tables and classes", "the preparation of samples"
 _HELD_OUT = "samples that are held out: scored, and never learnt from"
 
@@ -27,10 +28,12 @@ class DataOptions(Record):
     """The options of data.
 
     `columns` are the columns of a table that inputs and labels take, and `classes` the labels whose values name
-    classes. `standardise` gives the inputs, and `standardise_labels` the labels, a mean of 0 and a standard deviation
-    of 1 in the training part. `samples` limits the data to the first ones. The samples that are held out are those of
-    `test`, which are data of their own, or the shares `split`, chosen by the seed `split_seed`. `shuffle` is the seed
-    of a new order of the training part.
+    classes. `categories` are the columns of a table whose values are categories, with these if they are named, and
+    `unknown` says what becomes of others. `missing` says what is done about missing values. With `no_header` the first
+    line of a table is a sample. `standardise` gives the inputs, and `standardise_labels` the labels, a mean of 0 and a
+    standard deviation of 1 in the training part. `samples` limits the data to the first ones. The samples that are held
+    out are those of `test`, which are data of their own, or the shares `split`, chosen by the seed `split_seed`, or the
+    last ones by the shares `split_last`. `shuffle` is the seed of a new order of the training part.
     """
 
     columns: Mapping[str, str | Sequence[str]] | None = option(
@@ -51,6 +54,43 @@ class DataOptions(Record):
         functions=runs_of("train", "progressive", "test"),
         metavar="y",
         example="y",
+    )
+    categories: Mapping[str, Sequence[str]] = option(
+        CATEGORIES,
+        "columns of inputs whose values are categories: each becomes a column of 0 and 1; columns of texts need no"
+        " naming (default: the categories of the training part)",
+        default={},
+        group=_TABLE,
+        commands=_LEARNERS,
+        functions=runs_of("train"),
+        metavar="COLUMN[=A,B,...]",
+        example="port=C,Q,S",
+    )
+    unknown: str | None = option(
+        Choice(values=("zeros", "error"), what="treatment of unknown categories"),
+        "what a category becomes that the training part does not have: zeros alone, which are counted (default), or an"
+        " error",
+        group=_TABLE,
+        commands=_READERS,
+        functions=runs_of(*_READERS),
+        example="error",
+    )
+    missing: str | None = option(
+        Choice(values=("error", "mean", "drop"), what="treatment of missing values"),
+        "what is done about missing values of inputs: an error (default), the mean or the most frequent category of the"
+        " training part, or the sample is left out",
+        group=_TABLE,
+        commands=_READERS,
+        functions=runs_of(*_READERS),
+        example="mean",
+    )
+    no_header: bool = option(
+        Switch(),
+        "the table has no header: its first line is a sample, and its columns are c0, c1, ...",
+        default=False,
+        group=_TABLE,
+        commands=_READERS,
+        functions=runs_of(*_READERS),
     )
     standardise: bool = option(
         Switch(),
@@ -113,6 +153,16 @@ class DataOptions(Record):
             f" {SPLIT})",
         },
     )
+    split_last: Shares | None = option(
+        Object(reads=True),
+        "as --split, but take the last samples: the test part from the end, and the validation part before it",
+        group=_HELD_OUT,
+        commands=_LEARNERS,
+        functions=runs_of("train"),
+        metavar="A[,B]",
+        metavars=dict.fromkeys(("formats", "explore"), "A,B"),
+        example="0.2,0.1",
+    )
     split_seed: int | None = option(
         WholeNumber(low=0),
         "choose the samples that are held out by the seed S (default 0)",
@@ -128,4 +178,4 @@ class DataOptions(Record):
         """The shares that are held out. Anything that is not one or two shares, and a seed without shares, are a
         `TablaError`.
         """
-        return split_of(self.split, self.split_seed)
+        return split_of(self.split, self.split_seed, self.split_last)

@@ -5,7 +5,6 @@ Both are fitted to the training part alone, kept beside the models, and used aga
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -16,13 +15,15 @@ from numpy.typing import NDArray
 from tabla.base.arrays import Reals, refuse_strangers, unreserved
 from tabla.base.source import TablaError
 from tabla.graph.prediction import Prediction
+from tabla.learn.data.classes import class_name, sorted_names
 from tabla.learn.data.source import ArraySource, reals
 
 Raw = Mapping[str, NDArray[Any]]
 Shapes = Mapping[str, tuple[int, ...]]
 _OTHER = "use the file that tabla train -o wrote for this program"
 _LEARN = "learn from samples of that class, too (another --split-seed may do)"
-_WHOLE = re.compile(r"[+-]?\d+(\.0*)?")
+_KINDS = ("mean", "deviation", "classes", "columns", "categories", "fill", "dropping")
+"""The ends of the names of what lies beside models."""
 _TRUTH = {"False": "0", "True": "1"}
 
 
@@ -32,7 +33,10 @@ class Preparation:
 
     An array with a mean and a deviation becomes ``(array - mean) / deviation``, element by element. `classes` are the
     names of the classes of a label, in order. `columns` are the columns of a table that a tensor takes. `finished` are
-    the labels whose classes come from a finished model, and from no training part.
+    the labels whose classes come from a finished model, and from no training part. `categories` are those of an input
+    by its columns, in their order; a column of numbers has none. What `fills` the missing elements of an input are the
+    means of the training part, and ones for the most frequent categories. `dropping` are the inputs whose samples are
+    left out if an element is missing.
     """
 
     means: Mapping[str, Reals] = field(default_factory=dict)
@@ -40,12 +44,24 @@ class Preparation:
     classes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     finished: frozenset[str] = frozenset()
+    categories: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
+    fills: Mapping[str, Reals] = field(default_factory=dict)
+    dropping: frozenset[str] = frozenset()
+
+    @property
+    def missing(self) -> str | None:
+        """What was done about missing values, as the option says it; None if there could be none."""
+        return "mean" if self.fills else "drop" if self.dropping else None
 
     def stored(self) -> dict[str, NDArray[Any]]:
         """Return the arrays that are kept beside the models. No tensor of a program has a dot in its name."""
         found: dict[str, NDArray[Any]] = {}
-        for kind, arrays in (("mean", self.means), ("deviation", self.deviations)):
+        for kind, arrays in (("mean", self.means), ("deviation", self.deviations), ("fill", self.fills)):
             found |= {f"{name}.{kind}": array for name, array in arrays.items()}
+        for name, columns in self.categories.items():
+            pairs = [(column, each) for column, known in columns.items() for each in known or ("",)]
+            found[f"{name}.categories"] = np.array(pairs, dtype=str)
+        found |= {f"{name}.dropping": np.array(1.0) for name in sorted(self.dropping)}
         for kind, texts in (("classes", self.classes), ("columns", self.columns)):
             found |= {f"{name}.{kind}": np.array(names, dtype=str) for name, names in texts.items()}
         return found
@@ -58,6 +74,9 @@ class Preparation:
             classes={**other.classes, **self.classes},
             columns={**other.columns, **self.columns},
             finished=self.finished | (other.finished - self.classes.keys()),
+            categories={**other.categories, **self.categories},
+            fills={**other.fills, **self.fills},
+            dropping=self.dropping | other.dropping,
         )
 
     def apply(self, arrays: Raw, shapes: Shapes, place_of: Callable[[int], str]) -> dict[str, NDArray[Any]]:
@@ -80,7 +99,7 @@ class Preparation:
 
     def _check(self, shapes: Shapes) -> None:
         """Raise `TablaError` if what lies beside models is for tensors of other shapes."""
-        for kind, arrays in (("mean", self.means), ("deviation", self.deviations)):
+        for kind, arrays in (("mean", self.means), ("deviation", self.deviations), ("fill", self.fills)):
             for name in sorted(arrays.keys() & shapes.keys()):
                 if arrays[name].shape != shapes[name]:
                     raise TablaError(
@@ -135,7 +154,7 @@ def separated(arrays: Raw) -> tuple[dict[str, NDArray[Any]], Preparation]:
 
     A mean without a deviation, or the other way about, is a `TablaError`.
     """
-    kinds: dict[str, dict[str, NDArray[Any]]] = {kind: {} for kind in ("mean", "deviation", "classes", "columns")}
+    kinds: dict[str, dict[str, NDArray[Any]]] = {kind: {} for kind in _KINDS}
     plain: dict[str, NDArray[Any]] = {}
     for key, array in unreserved(arrays).items():
         name, _, kind = key.rpartition(".")
@@ -151,7 +170,20 @@ def separated(arrays: Raw) -> tuple[dict[str, NDArray[Any]], Preparation]:
         deviations=kinds["deviation"],
         classes={name: tuple(map(str, array.reshape(-1))) for name, array in kinds["classes"].items()},
         columns={name: tuple(map(str, array.reshape(-1))) for name, array in kinds["columns"].items()},
+        categories={name: _categories(name, array) for name, array in kinds["categories"].items()},
+        fills=kinds["fill"],
+        dropping=frozenset(kinds["dropping"]),
     )
+
+
+def _categories(name: str, pairs: NDArray[Any]) -> dict[str, tuple[str, ...]]:
+    """Return the categories of an input, by column, from the pairs of a column and a category beside the models."""
+    if pairs.ndim != 2 or pairs.shape[1] != 2:
+        raise TablaError(f"'{name}.categories' beside the models are no pairs of a column and a category", hint=_OTHER)
+    found: dict[str, tuple[str, ...]] = {}
+    for column, category in pairs.tolist():
+        found[str(column)] = (*found.get(str(column), ()), *([str(category)] if category else []))
+    return found
 
 
 def given_models(
@@ -183,15 +215,17 @@ def fitted(
 
     What is `given` already, beside models to start from, stays. The labels `classes` get numbers for their classes in
     sorted order, and the tensors `standardise` a mean of 0 and a standard deviation of 1; an element that is the same
-    in all samples is only moved to 0. Classes that do not fit the label are a `TablaError`.
+    in all samples is only moved to 0, and one that stands for a category stays 0 or 1. Classes that do not fit the
+    label are a `TablaError`.
     """
     means, deviations = dict(given.means), dict(given.deviations)
     for name in standardise:
         if name in arrays and name not in means and arrays[name].ndim == len(shapes[name]) + 1:
-            means[name] = arrays[name][rows].mean(axis=0)
             # The deviation of equal numbers is not exactly 0 if their mean is rounded.
             same = np.ptp(arrays[name][rows], axis=0) == 0
-            deviations[name] = np.where(same, 1.0, arrays[name][rows].std(axis=0))
+            kept = _kept(given, name, shapes[name])
+            means[name] = np.where(kept, 0.0, arrays[name][rows].mean(axis=0))
+            deviations[name] = np.where(same | kept, 1.0, arrays[name][rows].std(axis=0))
     named = dict(given.classes)
     for name in classes:
         if name in arrays and name not in named and _names_classes(arrays[name], shapes[name]):
@@ -203,17 +237,12 @@ def fitted(
     return replace(given, means=means, deviations=deviations, classes=named)
 
 
-def class_name(value: object) -> str:
-    """Return the name of a class: a whole number without a fraction or zeros in front, and any text as it is.
-
-    A missing value, as pandas has it, is a `TablaError`.
-    """
-    empty = value is None or type(value).__name__ == "NAType"
-    missing = empty or (isinstance(value, (float, np.floating)) and value != value)
-    text = "" if missing else str(value).strip()
-    if not text:
-        raise TablaError("a label is missing: it names no class", hint="remove the sample, or write its class")
-    return str(int(text.partition(".")[0])) if _WHOLE.fullmatch(text) else text
+def _kept(given: Preparation, name: str, shape: tuple[int, ...]) -> NDArray[np.bool_]:
+    """Return which elements of a tensor are not standardised: those that stand for a category."""
+    if name not in given.categories:
+        return np.zeros(shape, np.bool_)
+    marks = [bool(known) for known in given.categories[name].values() for _ in range(max(1, len(known)))]
+    return np.array(marks, np.bool_).reshape(shape)
 
 
 def _names_classes(array: NDArray[Any], shape: tuple[int, ...]) -> bool:
@@ -231,14 +260,13 @@ def _declared(name: str, shape: tuple[int, ...]) -> str:
 
 
 def _sorted_classes(name: str, values: NDArray[Any], shape: tuple[int, ...]) -> tuple[str, ...]:
-    found = {class_name(value) for value in values}
-    numbers = all(_WHOLE.fullmatch(text) for text in found)
-    names = tuple(sorted(found, key=lambda text: (int(text), "") if numbers else (0, text)))
+    names = sorted_names({class_name(value) for value in values})
     room, declared = _room(shape), _declared(name, shape)
     if len(names) != room:
         shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
         raise TablaError(
-            f"the training part has {len(names)} classes of '{name}' ({shown}), but the program declares '{declared}'",
+            f"the training part has {len(names)} {'class' if len(names) == 1 else 'classes'} of '{name}' ({shown}),"
+            f" but the program declares '{declared}'",
             hint=f"declare '{name}[{len(names)}]'"
             + (", or give samples of every class (another --split-seed may do)" if len(names) < room else "")
             if len(names) > 1

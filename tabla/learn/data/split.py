@@ -17,19 +17,23 @@ Shares = str | float | Sequence[float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Split:
-    """The shares of the samples that are held out, each from 0 to below 1, and the seed that chooses them."""
+    """The shares of the samples that are held out, each from 0 to below 1, and the seed that chooses them.
+
+    Without a seed these are the last samples.
+    """
 
     test: float
     validation: float = 0.0
-    seed: int = 0
+    seed: int | None = 0
 
     def indices(self, count: int) -> Indices:
         """Choose the samples of each part among `count`. A part that was asked for and stays empty is a `TablaError`.
 
         The order is numpy's ``default_rng(seed).permutation(count)``. Its first samples are the test part, the next
-        ones the validation part. Within a part the samples keep the order of the file.
+        ones the validation part. Without a seed the test part comes last, and the validation part before it. Within a
+        part the samples keep the order of the file.
         """
-        order = permutation(count, self.seed)
+        order = np.arange(count)[::-1] if self.seed is None else permutation(count, self.seed)
         tested = round(self.test * count)
         end = tested + round(self.validation * count)
         found = Indices(
@@ -65,31 +69,41 @@ class Divided:
     test: Samples | None = None
 
 
-def split_of(shares: Shares | None, seed: int | None) -> Split | None:
+def split_of(shares: Shares | None, seed: int | None, last: Shares | None = None) -> Split | None:
     """Read ``A`` or ``A,B`` of ``--split``, as text or as numbers, and the seed of ``--split-seed``.
 
-    Anything that is not one or two shares, and a seed without shares, are a `TablaError`.
+    The shares `last` are those of ``--split-last``. Anything that is not one or two shares, a seed without shares, and
+    both kinds of shares are a `TablaError`.
     """
-    hint = "write --split 0.2 for a test part, or --split 0.2,0.1 for a test and a validation part"
-    if shares is None:
+    option = "--split" if last is None else "--split-last"
+    hint = f"write {option} 0.2 for a test part, or {option} 0.2,0.1 for a test and a validation part"
+    if last is not None and shares is not None:
+        raise TablaError(
+            "--split draws the samples that are held out, and --split-last takes the last ones", hint="give one of them"
+        )
+    if last is not None and seed is not None:
+        raise TablaError("--split-seed chooses nothing with --split-last", hint="leave it out, or use --split")
+    given = shares if last is None else last
+    if given is None:
         if seed is not None:
             raise TablaError("--split-seed chooses nothing without --split", hint=hint)
         return None
     try:
-        match shares:
+        match given:
             case str():
-                numbers = [float(share) for share in shares.split(",")]
+                numbers = [float(share) for share in given.split(",")]
             case int() | float():
-                numbers = [float(shares)]
+                numbers = [float(given)]
             case _:
-                numbers = [float(share) for share in shares]
+                numbers = [float(share) for share in given]
     except (TypeError, ValueError):
-        raise TablaValueError(f"--split {shares} is not one or two numbers", hint=hint) from None
+        raise TablaValueError(f"{option} {given} is not one or two numbers", hint=hint) from None
     if len(numbers) not in (1, 2):
-        raise TablaValueError(f"--split {shares} has {len(numbers)} shares", hint=hint)
+        raise TablaValueError(f"{option} {given} has {len(numbers)} shares", hint=hint)
     if not all(0 <= share < 1 for share in numbers) or sum(numbers) >= 1:
-        raise TablaValueError(f"--split {shares} leaves no training part, or is no share from 0 to 1", hint=hint)
-    return Split(test=numbers[0], validation=numbers[1] if len(numbers) == 2 else 0.0, seed=seed or 0)
+        raise TablaValueError(f"{option} {given} leaves no training part, or is no share from 0 to 1", hint=hint)
+    chosen = None if last is not None else seed or 0
+    return Split(test=numbers[0], validation=numbers[1] if len(numbers) == 2 else 0.0, seed=chosen)
 
 
 def divided(samples: Samples, split: Split | None, test: Samples | None, *, needs_test: bool = True) -> Divided:

@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tabla.base.arrays import unreserved
+from tabla.base.cells import is_gap
 from tabla.base.source import TablaError
 from tabla.base.table import Table
 from tabla.build.arrays import check_counts
+from tabla.learn.data.classes import class_name, sorted_names
 from tabla.learn.data.options import DataOptions
-from tabla.learn.data.preparation import class_name
 
 _HEAD = ("name", "for", "holds", "least", "mean", "greatest", "deviation")
 _MOST_CLASSES = 8
@@ -141,8 +142,11 @@ def _of_table(table: Table, options: DataOptions, used: int) -> Iterator[Row]:
         if name in options.classes:
             yield Row(name=header, taken_by=name, holds=_classes(table.cells[place][:used], "classes"))
             continue
+        if header in options.categories:
+            yield Row(name=header, taken_by=name, holds=_classes(table.cells[place][:used], "categories"))
+            continue
         try:
-            yield _numbers(header, name, table.numbers(place)[:used])
+            yield _numbers(header, name, table.numbers(place, gaps=True)[:used])
         except TablaError:
             if _are_numbers(table.cells[place][:used]):
                 yield Row(name=header, taken_by=name, holds="numbers, of which some are not finite")
@@ -162,12 +166,14 @@ def _of_arrays(arrays: Mapping[str, NDArray[Any]], options: DataOptions) -> Iter
 def _numbers(name: str, taken_by: str, array: NDArray[Any]) -> Row:
     real = array.astype(np.float64)
     shape = f" of shape {array.shape[1:]}" if array.ndim > 1 else ""
-    if not real.size:
+    missing = int(np.isnan(real).sum())
+    if real.size == missing:
         return Row(name=name, taken_by=taken_by, holds="nothing")
+    real = real[~np.isnan(real)]
     return Row(
         name=name,
         taken_by=taken_by,
-        holds=f"numbers{shape}",
+        holds=f"numbers{shape}" + (f", {missing} missing" if missing else ""),
         least=float(real.min()),
         mean=float(real.mean()),
         greatest=float(real.max()),
@@ -176,12 +182,12 @@ def _numbers(name: str, taken_by: str, array: NDArray[Any]) -> Row:
 
 
 def _classes(values: NDArray[Any], what: str) -> str:
-    counts = Counter(_shown(value) for value in values)
-    whole = all(name.lstrip("-").isdigit() for name in counts)
-    order = sorted(counts, key=int) if whole else sorted(counts)
-    listed = [f"{name} ({counts[name]})" for name in order]
+    counts = Counter(class_name(value) for value in values if not is_gap(value))
+    listed = [f"{name} ({counts[name]})" for name in sorted_names(counts)]
     more = f" and {len(listed) - _MOST_CLASSES} more" if len(listed) > _MOST_CLASSES else ""
-    return f"{len(listed)} {what}: {', '.join(listed[:_MOST_CLASSES])}{more}"
+    missing = len(values) - counts.total()
+    gaps = f", and {missing} missing" if missing else ""
+    return f"{len(listed)} {what}: {', '.join(listed[:_MOST_CLASSES])}{more}{gaps}"
 
 
 def _are_numbers(values: NDArray[Any]) -> bool:
@@ -191,10 +197,3 @@ def _are_numbers(values: NDArray[Any]) -> bool:
     except (TypeError, ValueError):
         return False
     return True
-
-
-def _shown(value: object) -> str:
-    try:
-        return class_name(value)
-    except TablaError:
-        return "(missing)"

@@ -173,7 +173,7 @@ def _several(name: str, values: str | Sequence[str]) -> tuple[str, ...]:
 
 def _with_split(data: Data, remark: Callable[[str], None] | None) -> Data:
     """Return data with a split. The one that nobody asked for is told."""
-    if data.split is not None:
+    if data.shares is not None:
         return data
     if data.test is not None:
         if remark is not None:
