@@ -225,3 +225,18 @@ def test_an_inference_build_does_not_learn(tmp_path: Path) -> None:
     build = _program(tmp_path, MOMENTUM)
     with pytest.raises(TablaError, match="is built for inference, so it learns nothing"):
         build.inference().train({"x": np.zeros((4, 6)), "y": np.zeros(4), "c": np.zeros(4)})
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_models_that_learnt_in_eight_bits_give_the_words_of_predict(engine: str, tmp_path: Path) -> None:
+    """q6.2 has two fraction bits, so every rounding shows."""
+    if engine in ("icarus", "verilator") and not available(engine):
+        pytest.skip(f"{engine} is missing")
+    rows = np.random.default_rng(12).uniform(-1, 1, (12, 6))
+    data = {"x": rows, "y": (rows.sum(axis=1) > 0).astype(float), "c": np.ones(12)}
+    build = _program(tmp_path, MOMENTUM, format="q6.2", effort=0)
+    training = build.train(data, epochs=2)
+    made = build.inference(training.stored())
+    expected = training.predict({"x": rows})["h"]
+    assert len(np.unique(expected)) > 2
+    assert np.array_equal(made.simulate({"x": rows}, engine=engine).arrays["h"], expected)
