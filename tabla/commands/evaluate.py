@@ -58,5 +58,5 @@ def run(arguments: Namespace, console: Console) -> int:
     tell_choice(made, arguments, console)
     if found.events is None:
         return _finite_status(arguments, console, found.arrays)
-    console.result(found.text())
+    console.report(found.text())
     return strict_status(arguments, console, found.events.overflows + found.events.domain_errors)

@@ -88,12 +88,12 @@ def run(arguments: Namespace, console: Console) -> int:
     if arguments.json:
         write_json(arguments.json, report.as_json(), console)
     if arguments.json != "-":
-        console.result(report.text())
+        console.report(report.text())
         if made.bus_shape is not None:
-            console.result(bus_line(made.schedule, made.bus_shape))
+            console.report(bus_line(made.schedule, made.bus_shape))
         if made.overlay is not None:
-            console.result(image_line(made.image_file))
+            console.report(image_line(made.image_file))
         console.result(f"written      {folder / (made.name + ('.v' if made.overlay is None else '.image'))}")
         if arguments.costs:
-            console.result(f"\n{report.costs.text()}")
+            console.result(f"\n{report.costs.text(console.width)}")
     return 0
