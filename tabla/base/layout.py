@@ -45,7 +45,7 @@ def _fold(line: str, width: int | None) -> list[str]:
     begin = _LABEL.match(line)
     assert begin is not None, "the pattern matches everywhere"
     indent = len(begin[1] or begin[2] or GAP)
-    indent = indent if width - indent >= LEAST else 2
+    indent = indent if 2 * indent <= width else 2
     return _wrapped(line, width, " " * indent)
 
 
@@ -69,6 +69,8 @@ def laid_out(rows: Sequence[Sequence[str]], width: int | None, *, texts: Collect
     `width`, the text of its last column wraps. Where that leaves less than `LEAST` columns for it, the last columns of
     each row go on in lines of their own.
     """
+    if not rows:
+        return []
     count = len(rows[0])
     widths = [max(columns_of(row[column]) for row in rows) for column in range(count)]
     bands = [range(count)] if width is None else list(_bands(widths, width, last_wraps=count - 1 in texts))
