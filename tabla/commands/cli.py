@@ -23,6 +23,7 @@ from tabla.base.disk import cure
 from tabla.base.interrupts import Interrupted, handled, private_temporary_folder
 from tabla.base.progress import listening
 from tabla.base.source import TablaError
+from tabla.commands.colour import painted
 from tabla.commands.console import Console
 
 
@@ -212,7 +213,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Report a wrong command line and exit with status 2."""
-        self.exit(2, f"error: {message}\nhint: {self.prog} --help\n")
+        self.exit(2, painted(f"error: {message}\nhint: {self.prog} --help\n", sys.stderr))
 
     def refuse(self, unknown: Sequence[str]) -> NoReturn:
         """Report words that this command does not know, with the option that is most like one of them."""

@@ -10,6 +10,7 @@ from typing import TextIO
 
 from tabla.base.layout import folded, laid_out
 from tabla.commands.bars import Bars
+from tabla.commands.colour import painted
 
 _CLEAR = "\r\x1b[K"
 
@@ -32,7 +33,7 @@ class Console:
 
     def report(self, text: str) -> None:
         """Print lines for people. On a terminal, those that are wider than it are folded between words."""
-        self.result(folded(text, self.width))
+        self.result(painted(folded(text, self.width), self.out))
 
     def table(self, rows: Sequence[Sequence[str]], *, texts: Collection[int] = ()) -> None:
         """Print a table whose first row is its head, so that it fits the terminal. The columns `texts` hold texts."""
@@ -52,12 +53,12 @@ class Console:
         """Print a line that helps the reader, such as a warning or the name of a file that was written."""
         if not self.quiet:
             self.clear()
-            self.err.write(text + "\n")
+            self.err.write(painted(text, self.err) + "\n")
 
     def fault(self, text: str) -> None:
         """Print the message of an error, in quiet mode as well."""
         self.clear()
-        self.err.write(text + "\n")
+        self.err.write(painted(text, self.err) + "\n")
 
     def progress(self, text: str) -> None:
         """Show a line of progress, which the next one replaces.
