@@ -36,9 +36,7 @@ class Terminal(io.StringIO):
         ({}, True, False),
     ],
 )
-def test_who_has_colour(
-    monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], terminal: bool, pipe: bool
-) -> None:
+def test_who_has_colour(monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], terminal: bool, pipe: bool) -> None:
     for name in VARIABLES:
         monkeypatch.delenv(name, raising=False)
     for name, value in variables.items():
