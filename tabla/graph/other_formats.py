@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 
-LEAST_INTEGER, MOST_FRACTION, LEAST_WIDTH, LARGEST_WIDTH = 2, 30, 8, 32
-"""The formats that there are: the fewest bits before the point and the most behind it, and the bits of words."""
+from tabla.graph.format import LARGEST_WIDTH, LEAST_INTEGER, LEAST_WIDTH, MOST_FRACTION
+
 _HLS = re.compile(r"(?:a[pc]_)?(u?)fixed\s*<\s*(\d{1,3})\s*,\s*(-?\d{1,3})\s*(?:,\s*(\w+)[^>]*)?>", re.IGNORECASE)
 _HALF_AN_HLS = re.compile(r"(?:a[pc]_)?u?fixed\b", re.IGNORECASE)
 _Q = re.compile(r"(u?)q(\d{0,3})[._](\d{1,3})", re.IGNORECASE)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from tabla.base.source import TablaValueError
 from tabla.commands.cli import main
-from tabla.graph.format import Format
-from tabla.graph.other_formats import LARGEST_WIDTH, LEAST_INTEGER, LEAST_WIDTH, MOST_FRACTION, cure
+from tabla.graph.format import LARGEST_WIDTH, LEAST_INTEGER, LEAST_WIDTH, MOST_FRACTION, Format
+from tabla.graph.other_formats import cure
 
 
 @pytest.mark.parametrize(
