@@ -1,7 +1,7 @@
 """``tabla completion`` prints a script that lets a shell complete commands, options and their values.
 
-The package shtab writes it from the parsers of all commands. The script holds all words itself, so a press of Tab runs no
-Python (decision 39).
+The package shtab writes it from the parsers of all commands. The script holds all words itself, so a press of Tab runs
+no Python (decision 39).
 """
 
 from __future__ import annotations
