@@ -47,7 +47,9 @@ def script(shell: str) -> str:
     from tabla.commands.cli import COMMANDS, parser_for
 
     parser = parser_for(*COMMANDS)
-    helped = next(a for a in parser._actions if isinstance(a, _SubParsersAction)).add_parser("help")
+    helped = next(a for a in parser._actions if isinstance(a, _SubParsersAction)).add_parser(
+        "help", help="print the options of a command"
+    )
     helped.add_argument("about", choices=tuple(COMMANDS), metavar="COMMAND", nargs="?")
     for action in _actions(parser):
         metavar = " ".join(action.metavar) if isinstance(action.metavar, tuple) else action.metavar or ""

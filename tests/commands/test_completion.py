@@ -16,7 +16,8 @@ from tabla.templates.targets import boards, targets
 ASK = """
 source "$1"; shift
 COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMP_LINE="$*"; COMP_POINT=${#COMP_LINE}
-"$(complete -p tabla | sed -n 's/.*-F \\([^ ]*\\).*/\\1/p')" tabla "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD-1]}"
+function=$(complete -p tabla | sed -n 's/.*-F \\([^ ]*\\).*/\\1/p')
+"$function" tabla "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD-1]}"
 printf '%s\\n' "${COMPREPLY[@]}"
 """
 
@@ -45,7 +46,8 @@ def test_commands(bash: Path) -> None:
 
 def test_options_of_a_command(bash: Path) -> None:
     assert asked(bash, "train", "--epo") == ["--epochs"]
-    assert "--epochs" not in asked(bash, "gen", "model.t", "--e")
+    assert asked(bash, "train", "model.t", "--sca") == ["--scaling"]
+    assert asked(bash, "gen", "model.t", "--sca") == []
     assert {"--emit", "--effort"} <= set(asked(bash, "gen", "model.t", "--e"))
 
 
