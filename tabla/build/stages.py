@@ -340,4 +340,4 @@ class Stages:
         """Return the figures of the build, such as cycles, bound and words, which ``tabla gen`` prints."""
         from tabla.build.files.figures import figures
 
-        return figures(self.schedule, self.bound)
+        return figures(self.schedule, self.bound, self.reading.text.locate)

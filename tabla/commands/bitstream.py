@@ -62,7 +62,7 @@ def run(arguments: Namespace, console: Console) -> int:
     if arguments.json:
         write_json(arguments.json, content, console)
     if arguments.json != "-":
-        console.result(bitstream.text())
+        console.report(bitstream.text())
         console.result(f"written      {folder / (content['name'] + bitstream.suffix)}")
     return 0
 

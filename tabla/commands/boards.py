@@ -23,15 +23,12 @@ def run(arguments: Namespace, console: Console) -> int:
     if arguments.json:
         write_json(arguments.json, {"schema": "tabla-boards-1", "boards": [asdict(b) for b in known]}, console)
     if arguments.json != "-":
-        console.result(
-            f"{'board':<14} {'title':<26} {'target':<7} {'device':<9} {'package':<9} {'grade':>5} {'clock':>8}"
-            "  pins of clock, reset, to host, from host"
-        )
+        pins = "pins of clock, reset, to host, from host"
+        rows = [("board", "title", "target", "device", "package", "grade", "clock", pins)]
         for board in known:
             grade = str(board.grade or "-")
             pins = " ".join((board.clock_pin, board.reset_pin, board.host_transmit, board.host_receive))
-            console.result(
-                f"{board.name:<14} {board.title:<26} {board.target:<7} {board.device:<9} {board.package:<9} {grade:>5}"
-                f" {board.clock_hertz / 1e6:>4g} MHz  {pins}"
-            )
+            clock = f"{board.clock_hertz / 1e6:g} MHz"
+            rows.append((board.name, board.title, board.target, board.device, board.package, grade, clock, pins))
+        console.table(rows, texts=(0, 1, 2, 3, 4, 7))
     return 0

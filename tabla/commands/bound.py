@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from typing import Any
 
+from tabla.base.layout import folded
 from tabla.commands.arguments import (
     add_build,
     add_file,
@@ -44,15 +45,15 @@ def run(arguments: Namespace, console: Console) -> int:
     schedule = made.schedule
     console.progress(f"{arguments.file}: bound")
     found = full(made.graph, schedule.template, made.format)
-    why = reasons(found, made.graph, schedule.template, made.format)
+    why = reasons(found, made.graph, schedule.template, made.format, made.reading.text.locate)
     if arguments.json:
         write_json(arguments.json, _json(made, found, why), console)
     if arguments.json != "-":
-        console.result(_text(made, found, why))
+        console.result(_text(made, found, why, console.width))
     return 0
 
 
-def _text(made: Build, found: Bound, why: tuple[Reason, ...]) -> str:
+def _text(made: Build, found: Bound, why: tuple[Reason, ...], width: int | None) -> str:
     schedule = made.schedule
     array = schedule.template
     roots, sequencers, samples = max(1, array.roots), max(1, array.sequencers), schedule.graph.samples
@@ -62,7 +63,7 @@ def _text(made: Build, found: Bound, why: tuple[Reason, ...]) -> str:
         f"bound        {found.cycles} cycles, set by {found.binding}: no schedule takes fewer for {step}",
         f"cycles       {schedule.cycles}, {schedule.cycles / found.cycles:.2f} times the bound",
     ]
-    return "\n".join([*head, *(f"\n{reason.text()}" for reason in why)])
+    return "\n".join([*(folded(line, width) for line in head), *(f"\n{reason.text(width)}" for reason in why)])
 
 
 def _json(made: Build, found: Bound, why: tuple[Reason, ...]) -> dict[str, Any]:

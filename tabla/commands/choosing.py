@@ -33,5 +33,5 @@ def tell_choice(made: Stages, arguments: Namespace, console: Console) -> None:
     """Print by what the format was chosen, if it was chosen from data and standard output is not for JSON."""
     if made.format_choice is not None and getattr(arguments, "json", None) != "-":
         for line in made.format_choice.lines():
-            console.result(line)
+            console.report(line)
         console.result("")

@@ -23,6 +23,7 @@ from tabla.base.disk import cure
 from tabla.base.interrupts import Interrupted, handled, private_temporary_folder
 from tabla.base.progress import listening
 from tabla.base.source import TablaError
+from tabla.commands.colour import painted
 from tabla.commands.console import Console
 
 
@@ -151,6 +152,11 @@ COMMANDS = {
     "doctor": Command(
         "doctor", "say which tools this machine has, their versions, and what each of them is for", "tabla doctor"
     ),
+    "completion": Command(
+        "completion",
+        "print a script that lets bash, zsh or fish complete commands, options and their values",
+        'eval "$(tabla completion bash)"',
+    ),
 }
 
 FIRST = (
@@ -212,7 +218,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Report a wrong command line and exit with status 2."""
-        self.exit(2, f"error: {message}\nhint: {self.prog} --help\n")
+        self.exit(2, painted(f"error: {message}\nhint: {self.prog} --help\n", sys.stderr))
 
     def refuse(self, unknown: Sequence[str]) -> NoReturn:
         """Report words that this command does not know, with the option that is most like one of them."""
@@ -231,11 +237,8 @@ def _in_usage(action: argparse.Action) -> str:
     return f"[{shown} ...]" if action.nargs == "*" else f"[{shown}]" if action.nargs == "?" else shown
 
 
-def parser_for(command: str | None) -> Parser:
-    """Return the parser of all commands.
-
-    Only the command of the name `command`, if there is one, gets its options and is imported.
-    """
+def parser_for(*wanted: str | None) -> Parser:
+    """Return the parser of all commands. Only those that are `wanted` get their options and are imported."""
     parser = Parser(prog="tabla", description="From the gradient of a loss to an FPGA accelerator.", allow_abbrev=False)
     parser.add_argument("-V", "--version", action="version", version=f"tabla {VERSION}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=Parser)
@@ -243,7 +246,7 @@ def parser_for(command: str | None) -> Parser:
         sub = commands.add_parser(
             name, help=known.help, description=known.help, epilog=known.example, allow_abbrev=False
         )
-        if name == command:
+        if name in wanted:
             found = import_module(f"tabla.commands.{known.module}")
             found.configure(sub)
             sub.often = tuple(known.often.split())

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import shutil
 import time
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import TextIO
 
+from tabla.base.layout import folded, laid_out
 from tabla.commands.bars import Bars
+from tabla.commands.colour import painted
 
 _CLEAR = "\r\x1b[K"
 
@@ -28,6 +31,19 @@ class Console:
         self.clear()
         self.out.write(text if text.endswith("\n") else text + "\n")
 
+    def report(self, text: str) -> None:
+        """Print lines for people. On a terminal, those that are wider than it are folded between words."""
+        self.result(painted(folded(text, self.width), self.out))
+
+    def table(self, rows: Sequence[Sequence[str]], *, texts: Collection[int] = ()) -> None:
+        """Print a table whose first row is its head, so that it fits the terminal. The columns `texts` hold texts."""
+        self.result("\n".join(laid_out(rows, self.width, texts=texts)))
+
+    @property
+    def width(self) -> int | None:
+        """The columns of the terminal that standard output is; None for a pipe or a file, where no line is folded."""
+        return shutil.get_terminal_size().columns if self.out.isatty() else None
+
     def verbatim(self, text: str) -> None:
         """Print text that the user asked for, without adding a line end."""
         self.clear()
@@ -37,12 +53,12 @@ class Console:
         """Print a line that helps the reader, such as a warning or the name of a file that was written."""
         if not self.quiet:
             self.clear()
-            self.err.write(text + "\n")
+            self.err.write(painted(text, self.err) + "\n")
 
     def fault(self, text: str) -> None:
         """Print the message of an error, in quiet mode as well."""
         self.clear()
-        self.err.write(text + "\n")
+        self.err.write(painted(text, self.err) + "\n")
 
     def progress(self, text: str) -> None:
         """Show a line of progress, which the next one replaces.

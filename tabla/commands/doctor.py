@@ -118,19 +118,17 @@ def run(arguments: Namespace, console: Console) -> int:
         write_json(arguments.json, content, console)
     if arguments.json == "-":
         return 0
-    console.result(f"tabla {VERSION}, Python {python}, {platform.platform()}\n")
+    console.report(f"tabla {VERSION}, Python {python}, {platform.platform()}\n")
     if other is not None:
-        console.result(f"in the way: {other}\n")
-    for tool in found:
-        told = tool.version or f"not found ({tool.cure})"
-        console.result(f"{tool.name:<32} {told:<44} {tool.enables}")
+        console.report(f"in the way: {other}\n")
+    told = [(tool.name, tool.version or f"not found ({tool.cure})", tool.enables) for tool in found]
+    console.table(told, texts=range(3))
     console.result("")
-    for engine in can:
-        console.result(f"--engine {engine.name:<23} {f'cannot run: {engine.missing}' if engine.missing else 'can run'}")
+    states = [(f"--engine {e.name}", f"cannot run: {e.missing}" if e.missing else "can run") for e in can]
     kept = "keeps nothing, because TABLA_CACHE is empty" if where is None else f"{size:,} bytes in {where}"
     if where is not None and where.exists() and (why := caches.shared(where)):
         kept += f" are not used, because {why}"
-    console.result(f"\ncache                            {kept}")
+    console.table([*states, ("cache", kept)], texts=range(2))
     return 0
 
 

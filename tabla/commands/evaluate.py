@@ -61,7 +61,7 @@ def run(arguments: Namespace, console: Console) -> int:
     tell_choice(made, arguments, console)
     if found.events is None:
         return _finite_status(arguments, console, found.arrays)
-    console.result(found.text())
+    console.report(found.text())
     if arguments.progressive:
-        console.result(progressive(made, inputs, options).text())
+        console.report(progressive(made, inputs, options).text())
     return strict_status(arguments, console, found.events.overflows + found.events.domain_errors)

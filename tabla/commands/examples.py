@@ -27,8 +27,8 @@ def run(arguments: Namespace, console: Console) -> int:
     if not arguments.names:
         if arguments.output is not None:
             raise TablaError("-o has nothing to write, because no example is named", hint="name some, or write all")
-        for example in EXAMPLES.values():
-            console.result(f"{example.name:<12} {example.about:<36} {example.data}")
+        rows = [(example.name, example.about, example.data) for example in EXAMPLES.values()]
+        console.table(rows, texts=range(3))
         return 0
     folder = Path(arguments.output or ".")
     names = list(EXAMPLES) if "all" in arguments.names else list(dict.fromkeys(arguments.names))

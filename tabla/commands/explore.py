@@ -83,5 +83,5 @@ def run(arguments: Namespace, console: Console) -> int:
     if arguments.json:
         write_json(arguments.json, found.as_json(), console)
     if arguments.json != "-":
-        console.result(found.text())
+        console.report(found.text(console.width))
     return 0

@@ -10,6 +10,7 @@ from pathlib import Path
 from tabla.base.folder import check_replaceable
 from tabla.base.source import TablaError
 from tabla.build.files.bus import bus_line
+from tabla.build.files.outlook import outlook
 from tabla.build.files.overlay import image_line
 from tabla.commands.arguments import (
     add_build,
@@ -95,17 +96,17 @@ def run(arguments: Namespace, console: Console) -> int:
     if made.overlay is None and not (folder / "tb").exists():
         console.remark("warning: no test bench is written, because random integers give positions outside a tensor")
         console.remark("hint: give valid inputs with --inputs FILE")
-    report = made.report()
+    report, ahead = made.report(), outlook(made)
     tell_choice(made, arguments, console)
     if arguments.json:
-        write_json(arguments.json, report.as_json(), console)
+        write_json(arguments.json, {**report.as_json(), **ahead.as_json()}, console)
     if arguments.json != "-":
-        console.result(report.text())
+        console.report("\n".join([report.text(), *ahead.lines()]))
         if made.bus_shape is not None:
-            console.result(bus_line(made.schedule, made.bus_shape))
+            console.report(bus_line(made.schedule, made.bus_shape))
         if made.overlay is not None:
-            console.result(image_line(made.image_file))
+            console.report(image_line(made.image_file))
         console.result(f"written      {folder / (made.name + ('.v' if made.overlay is None else '.image'))}")
         if arguments.costs:
-            console.result(f"\n{report.costs.text()}")
+            console.result(f"\n{report.costs.text(console.width)}")
     return 0

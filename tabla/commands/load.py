@@ -57,7 +57,7 @@ def run(arguments: Namespace, console: Console) -> int:
         assert overlay is not None
         write_json(arguments.json, {**entry, "fingerprint": overlay.fingerprint}, console)
     if arguments.json != "-":
-        console.result(report.text())
-        console.result(image_line(content))
+        console.report(report.text())
+        console.report(image_line(content))
         console.result(f"written      {path}")
     return 0

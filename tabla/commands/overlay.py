@@ -190,6 +190,6 @@ def run(arguments: Namespace, console: Console) -> int:
     if arguments.json:
         write_json(arguments.json, overlay_manifest(overlay), console)
     if arguments.json != "-":
-        console.result(overlay_text(overlay))
+        console.report(overlay_text(overlay))
         console.result(f"written      {folder / NAME}.v")
     return 0

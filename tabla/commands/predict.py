@@ -47,5 +47,5 @@ def run(arguments: Namespace, console: Console) -> int:
         with replaced_file(where) as path:
             path.write_text(found.csv(), encoding="utf-8", newline="\n")
         console.remark(f"written      {where}")
-    console.result(found.text())
+    console.report(found.text())
     return strict_status(arguments, console, found.events.overflows + found.events.domain_errors)

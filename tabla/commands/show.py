@@ -35,7 +35,7 @@ def run(arguments: Namespace, console: Console) -> int:
     recipe = recipe_in(arrays, f"'{arguments.file}'")
     shapes = (f"{name}{''.join(f'[{size}]' for size in array.shape)}" for name, array in models.items())
     lines = [("models", ", ".join(shapes) or "none"), *_of_recipe(recipe), *_of_data(preparation)]
-    console.result("\n".join(f"{name:<16}{text}" for name, text in lines))
+    console.report("\n".join(f"{name:<16}{text}" for name, text in lines))
     return 0
 
 

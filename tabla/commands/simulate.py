@@ -52,7 +52,7 @@ def run(arguments: Namespace, console: Console) -> int:
         }
         write_json(arguments.json, content, console)
     if arguments.json != "-":
-        console.result(done.text())
+        console.report(done.text())
     counters = done.counters
     events = counters.lane_overflows + counters.root_overflows + counters.domain_errors
     return cycle_status(console, as_predicted=done.as_predicted) or strict_status(arguments, console, events)

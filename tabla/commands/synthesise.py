@@ -68,7 +68,7 @@ def run(arguments: Namespace, console: Console) -> int:
     if arguments.json:
         write_json(arguments.json, report.data(), console)
     if arguments.json != "-":
-        console.result(report.text())
+        console.report(report.text(console.width))
     return 0
 
 

@@ -23,15 +23,15 @@ def run(arguments: Namespace, console: Console) -> int:
     if arguments.json:
         write_json(arguments.json, {"schema": "tabla-targets-1", "targets": [asdict(t) for t in known]}, console)
     if arguments.json != "-":
-        kinds = "".join(f"{kind:>8}" for kind in KINDS)
-        console.result(f"{'target':<8} {'device':<10} {'part':<20}{kinds}  {'grades':<8} packages")
+        rows: list[tuple[str, ...]] = [("target", "device", "part", *KINDS, "grades", "packages")]
         for target in known:
             for device in target.devices:
-                held = "".join(f"{capacity:>8}" for capacity in device.capacities)
+                held = map(str, device.capacities)
                 grades = ",".join(map(str, device.grades)) if any(device.grades) else "-"
                 packages = " ".join(device.packages)
-                console.result(f"{target.name:<8} {device.name:<10} {device.part:<20}{held}  {grades:<8} {packages}")
+                rows.append((target.name, device.name, device.part, *held, grades, packages))
+        console.table(rows, texts=(0, 1, 2, len(rows[0]) - 2, len(rows[0]) - 1))
         for target in known:
             if target.note:
-                console.result(f"note: {target.name}: {target.note}")
+                console.report(f"note: {target.name}: {target.note}")
     return 0

@@ -29,9 +29,10 @@ def run(arguments: Namespace, console: Console) -> int:
         }
         write_json(arguments.json, content, console)
     if arguments.json != "-":
-        console.result(f"{'template':<12} {'PEs':>4} {'per PU':>7} {'format':>8} {'ring':>5}")
+        rows = [("template", "PEs", "per PU", "format", "ring")]
         for t in known:
             number = f"q{t.integer_bits}.{t.fraction_bits}"
-            console.result(f"{t.name:<12} {t.pes:>4} {t.pes_per_pu:>7} {number:>8} {t.ring_slots:>5}")
-        console.result(f"\nformats      {', '.join(f'{number.name} ({number.text})' for number in numbers)}")
+            rows.append((t.name, str(t.pes), str(t.pes_per_pu), number, str(t.ring_slots)))
+        console.table(rows, texts=(0,))
+        console.report(f"\nformats      {', '.join(f'{number.name} ({number.text})' for number in numbers)}")
     return 0

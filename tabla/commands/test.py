@@ -48,6 +48,6 @@ def run(arguments: Namespace, console: Console) -> int:
     if arguments.json:
         write_json(arguments.json, tested.as_json(), console)
     if arguments.json != "-":
-        console.result(tested.text())
+        console.report(tested.text(console.width))
     events = tested.events.overflows + tested.events.domain_errors
     return cycle_status(console, as_predicted=tested.as_predicted) or strict_status(arguments, console, events)

@@ -68,7 +68,7 @@ def run(arguments: Namespace, console: Console) -> int:
         write_json(arguments.json, {**training.as_json(), **scales, **format_entry(made.format_choice)}, console)
     tell_choice(made, arguments, console)
     if arguments.json != "-":
-        console.result("\n".join([training.text(unicode=console.unicode), *scaling_lines(costs)]))
+        console.report("\n".join([training.text(unicode=console.unicode, width=console.width), *scaling_lines(costs)]))
     if cycle_status(console, as_predicted=training.as_predicted):
         return 1
     if arguments.strict and not training.clean:

@@ -10,6 +10,8 @@ from tabla.base.source import TablaValueError
 
 LEAST_WIDTH, LARGEST_WIDTH, DEFAULT_WIDTH = 8, 32, 16
 """The bits of words: the fewest, the most, and those that ``auto`` stands for."""
+LEAST_INTEGER, MOST_FRACTION = 2, 30
+"""The fewest bits before the point, with the sign, and the most behind it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +22,11 @@ class Format:
     fraction: int
 
     def __post_init__(self) -> None:
-        if not (2 <= self.integer <= 32 and 0 <= self.fraction <= 30 and 8 <= self.width <= 32):
+        if not (
+            self.integer >= LEAST_INTEGER
+            and 0 <= self.fraction <= MOST_FRACTION
+            and LEAST_WIDTH <= self.width <= LARGEST_WIDTH
+        ):
             raise TablaValueError(
                 f"format q{self.integer}.{self.fraction} is not supported",
                 hint="use qI.F with I >= 2, 8 to 32 bits in all, such as q6.10",
@@ -31,7 +37,9 @@ class Format:
         """Read a format such as ``q6.10``. Any other text is the user's fault."""
         found = re.fullmatch(r"q([0-9]{1,3})\.([0-9]{1,3})", text)
         if not found:
-            raise TablaValueError(f"'{text}' is not a number format", hint="write qI.F, such as q6.10")
+            from tabla.graph.other_formats import cure  # it is asked about wrong texts only
+
+            raise TablaValueError(f"'{text}' is not a number format", hint=cure(text) or "write qI.F, such as q6.10")
         return Format(integer=int(found[1]), fraction=int(found[2]))
 
     def __str__(self) -> str:

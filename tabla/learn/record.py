@@ -26,6 +26,8 @@ from tabla.learn.metrics import Metric
 from tabla.learn.progressive import Progressive
 
 HEIGHT, WIDTH = 10, 60
+_NARROWEST, _MARGIN = 20, 14
+"""The fewest columns of a curve, and those that the numbers beside it take."""
 DIVERGED = 10
 """A loss of more than so many times the loss of the initial models counts as diverged."""
 LEAST = 0.01
@@ -301,8 +303,11 @@ class Training:
             return abs(ours.metric - theirs.metric) <= 0.01
         return abs(ours.loss - theirs.loss) <= 0.02 * abs(theirs.loss)
 
-    def text(self, *, unicode: bool) -> str:
-        """Return what ``tabla train`` prints. Without `unicode`, the curve is drawn in ASCII."""
+    def text(self, *, unicode: bool, width: int | None = None) -> str:
+        """Return what ``tabla train`` prints. Without `unicode`, the curve is drawn in ASCII.
+
+        The curve and the confusion matrix fit `width` columns, those of a terminal.
+        """
         name, label = self.prediction.name, self.prediction.label
         what = f"label {label}" if self.prediction.residual else f"{name} against {label}"
         head = f"{self.name}: {self.samples} samples, {self.epochs} epochs"
@@ -316,13 +321,17 @@ class Training:
         lines += [f"held out: {', '.join(counts)}"] if counts else []
         lines += self.treated.lines()
         if self.epochs:
-            lines += ["", f"  {self.loss.name} of {what}, after each epoch", self._curve(unicode), ""]
+            lines += ["", f"  {self.loss.name} of {what}, after each epoch", self._curve(unicode, width), ""]
         lines += [f"{'':<24}{'accelerator':>14}{'float64':>14}", *self._scores()]
         if self.patience is not None:
             lines.append(f"{'models kept from epoch':<24}{self.kept:>14}{self.float64_kept:>14}")
         test, classes = self.score.test, self.metric.classes
         if test and test.confusion and classes and classes.count <= SHOWN_CLASSES:
-            lines += ["", CONFUSION.format(part="the test part"), *confusion_lines(test.confusion, classes.names())]
+            lines += [
+                "",
+                CONFUSION.format(part="the test part"),
+                *confusion_lines(test.confusion, classes.names(), width),
+            ]
         lines += self._divergence()
         lines += ["", *([self.checked.text("learned" if self.epochs else "evaluated")] if self.checked else [])]
         lines += self.fleet.lines() if self.fleet else []
@@ -340,7 +349,7 @@ class Training:
                 parts.append((name, attrgetter(name)))
         return parts
 
-    def _curve(self, unicode: bool) -> str:
+    def _curve(self, unicode: bool, width: int | None) -> str:
         pairs = {
             name: Pair(
                 machine=[part(score).loss for score in self.machine],
@@ -355,6 +364,7 @@ class Training:
             unicode=unicode,
             validation=pairs.get("validation"),
             test=pairs.get("test"),
+            width=WIDTH if width is None else max(_NARROWEST, min(WIDTH, width - _MARGIN)),
         )
 
     def _scores(self) -> list[str]:

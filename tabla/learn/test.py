@@ -78,8 +78,8 @@ class Tested:
             (self.cycles_predicted, self.cycles_simulated), (self.latency_predicted, self.latency_simulated)
         )
 
-    def text(self) -> str:
-        """Return what ``tabla test`` prints."""
+    def text(self, width: int | None = None) -> str:
+        """Return what ``tabla test`` prints. A confusion matrix fits `width` columns, those of a terminal."""
         where = ran_on(self.engine, self.simulated, self.samples)
         lines = [f"{self.name}: {self.samples} samples, none learnt from, {self.pes} PEs, {self.format}, {where}"]
         lines += [*self.treated.lines(), ""]
@@ -90,7 +90,7 @@ class Tested:
             lines.append(f"{metric.name:<24}{values[0]:>14}{values[1]:>14}")
         classes, table = self.metric.classes, self.accelerator.confusion
         if classes and table and classes.count <= SHOWN_CLASSES:
-            lines += ["", CONFUSION.format(part="the samples"), *confusion_lines(table, classes.names())]
+            lines += ["", CONFUSION.format(part="the samples"), *confusion_lines(table, classes.names(), width)]
         lines += ["", comparison("cycles per sample", self.cycles_predicted, self.cycles_simulated)]
         lines.append(comparison("latency", self.latency_predicted, self.latency_simulated))
         lines += [saturated_line(self.saturated, self.format)] if self.saturated else []

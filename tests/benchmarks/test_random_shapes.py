@@ -47,7 +47,8 @@ def exact(problem: Problem, pes: int, seed: int) -> None:
     if any(cost.unfilled for cost in report.costs.statements):
         worst = report.costs.most_wasteful
         assert worst is not None and worst.wasted
-        assert f"{worst.name} wastes the most" in report.text()
+        where = worst.text if worst.line is None else f"line {worst.line}"
+        assert f"{where} wastes the most" in report.text()
 
 
 @draws(5, 10)

@@ -86,11 +86,11 @@ def test_boards_are_listed_with_their_pins(run: Run) -> None:
 
 def test_own_records_stand_beside_ours(run: Run, own: str) -> None:
     said = run("targets", "--templates", own)
-    assert "mine     small      MINE-1" in said and "ecp5     85k" in said
+    assert "mine    small     MINE-1" in said and "ecp5    85k" in said
     said = run("boards", "--templates", own)
-    assert "mine           My own" in said and "48 MHz  P1 B1 A1 A2" in said and "ulx3s-85f" in said
+    assert "mine          My own" in said and "48 MHz  P1 B1 A1 A2" in said and "ulx3s-85f" in said
     said = run("templates", "--templates", own)
-    assert "Wide           32       8    q3.13     2" in said and "Sensor (q3.13)" in said and "Pe16" in said
+    assert "Wide       32       8   q3.13     2" in said and "Sensor (q3.13)" in said and "Pe16" in said
 
 
 def test_own_records_are_used_like_ours(own: str) -> None:

@@ -7,14 +7,16 @@ counted from the strands of the finished schedule, so they describe what the har
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
+from tabla.base.layout import folded, laid_out
 from tabla.graph.graph import Graph, Statement
 from tabla.graph.operations import count_statement, zero_or_one
+from tabla.graph.program_text import Locate, Passage, as_it_is, named, passage
 from tabla.schedule.placing.placed import Placed
 from tabla.schedule.placing.schedule import Schedule
 from tabla.schedule.strands.strand import Strand
@@ -43,11 +45,16 @@ class StatementCost:
     that the statement takes from the lanes and from the root. `slots` is `cycles` times the number of PEs. The slots
     are of four kinds: in `multiplies` a lane does a product of the program; in `other` it does something else, such as
     adding, selecting or passing a word on; in `unfilled` the lane has no element of the tensor; in `waiting` the lanes
-    wait because the root takes longer than they do. `line` is the line of the program text, if one is known.
+    wait because the root takes longer than they do.
+
+    `name` is the name in the schedule. `text` is the passage of the program that the statement comes from, and `line`
+    is its line in `file`, if one is known. `part` and `parts` count the rows that come from the same passage.
     """
 
     name: str
+    text: str
     line: int | None
+    file: str
     way: Way
     cycles: int
     root_cycles: int
@@ -56,6 +63,13 @@ class StatementCost:
     other: int
     unfilled: int
     waiting: int
+    part: int = 1
+    parts: int = 1
+
+    @property
+    def shown(self) -> str:
+        """What people read as the name: the text of the program, and which part of it this is if there are several."""
+        return self.text + (f" (part {self.part} of {self.parts})" if self.parts > 1 else "")
 
     @property
     def wasted(self) -> int:
@@ -99,17 +113,21 @@ class Costs:
         """The statement that wastes the most lane slots; None if there is no statement."""
         return max(self.statements, key=lambda cost: cost.wasted, default=None)
 
-    def text(self) -> str:
-        """Return the costs as a table for people, with the summary as its last line."""
-        width = max([9, *(len(cost.name) for cost in self.statements)])
-        columns = ("line", "way", "cycles", "root", "slots", "multiply", "other", "unfilled", "waiting")
-        lines = [f"{'statement':<{width}} {columns[0]:>5} {columns[1]:<10}" + "".join(f"{c:>10}" for c in columns[2:])]
+    def text(self, width: int | None = None) -> str:
+        """Return the costs as a table for people, what its words mean, and the summary as its last line.
+
+        `width` is the columns of the terminal; None stands for a pipe, where each statement has one line.
+        """
+        several = len({cost.file for cost in self.statements if cost.file}) > 1
+        rows = [("line", "way", "cycles", "root", "slots", "multiply", "other", "unfilled", "waiting", "statement")]
         for c in self.statements:
             numbers = (c.cycles, c.root_cycles, c.slots, c.multiplies, c.other, c.unfilled, c.waiting)
-            head = f"{c.name:<{width}} {'' if c.line is None else c.line:>5} {c.way:<10}"
-            lines.append(head + "".join(f"{number:>10}" for number in numbers) + f"  {c.reason}")
-        lines.append(self.summary)
-        return "\n".join(lines) + "\n"
+            place = Passage(text=c.text, line=c.line, file=c.file).place(named=several)
+            rows.append((place, c.way, *map(str, numbers), c.shown))  # type: ignore[arg-type]
+        ways = dict.fromkeys(cost.way for cost in self.statements)
+        legend = [folded(f"{way:<12} {_ABOUT[way]}", width) for way in ways]
+        table = laid_out(rows, width, texts=(1, len(rows[0]) - 1))
+        return "\n".join([*table, "", *legend, "", folded(self.summary, width)]) + "\n"
 
     @property
     def headline(self) -> str:
@@ -118,7 +136,8 @@ class Costs:
         if worst is None or not worst.wasted:
             return idle
         share = 100 * worst.wasted / (self.period * self.pes)
-        return f"{idle}; {worst.name} wastes the most of their slots, {share:.1f} %"
+        who, what = (worst.shown, "") if worst.line is None else (f"line {worst.line}", f": {worst.shown}")
+        return f"{idle}; {who} wastes the most of their slots, {share:.1f} %{what}"
 
     @property
     def summary(self) -> str:
@@ -127,8 +146,8 @@ class Costs:
         return f"lanes: {self.headline}" + (f" ({worst.reason})" if worst is not None and worst.wasted else "")
 
 
-def costs(schedule: Schedule) -> Costs:
-    """Return the cost of every statement of a schedule."""
+def costs(schedule: Schedule, locate: Locate = as_it_is) -> Costs:
+    """Return the cost of every statement of a schedule. `locate` leads from its places in the text to the file."""
     placed = sorted(schedule.placed, key=lambda p: (p.start, p.task.name))
     graph, template = schedule.mapped, schedule.template
     flags = zero_or_one(graph)
@@ -136,17 +155,35 @@ def costs(schedule: Schedule) -> Costs:
     tasks: dict[str, list[Placed]] = {}
     for p in placed:
         tasks.setdefault(p.task.name, []).append(p)
-    found = tuple(_cost(parts, graph, template, flags) for parts in tasks.values())
-    return Costs(statements=found, pes=template.pes, period=schedule.initiation_interval)
+    found = [_cost(parts, graph, template, flags, locate) for parts in tasks.values()]
+    return Costs(statements=tuple(_counted(found)), pes=template.pes, period=schedule.initiation_interval)
 
 
-def _cost(parts: Sequence[Placed], graph: Graph, template: Template, flags: frozenset[str]) -> StatementCost:
+def _counted(found: Sequence[StatementCost]) -> Iterator[StatementCost]:
+    """Yield costs with the number of each among those that come from the same passage."""
+    passages = [(cost.text, cost.line, cost.file) for cost in found]
+    for position, cost in enumerate(found):
+        same = passages[position]
+        yield replace(cost, part=passages[: position + 1].count(same), parts=passages.count(same))
+
+
+def _origin(placed: Placed, ours: Sequence[Statement], graph: Graph, locate: Locate) -> Passage:
+    """Return the passage of a task. A move of words is told by its name, with what the words are to the user."""
+    if ours:
+        return passage(ours, locate)
+    words = (named(graph, word, locate) if word in graph.tensors else word for word in placed.task.name.split(" "))
+    return Passage(text=" ".join(words))
+
+
+def _cost(
+    parts: Sequence[Placed], graph: Graph, template: Template, flags: frozenset[str], locate: Locate
+) -> StatementCost:
     groups, pes, placed = max(1, template.roots), template.pes, parts[0]
     strands = [strand for part in parts for strand in part.strands()]
     lanes = [s for s in strands if s.unit == "lane_issue"]
     ours = [graph.statements[int(number)] for number in _STATEMENT.findall(placed.task.name)]
     multiplies = sum(_parts(s, graph, groups) * count_statement(s, flags).multiplies for s in ours)
-    spans = [statement.span for statement in ours if statement.span]
+    origin = _origin(placed, ours, graph, locate)
     cycles = sum(s.length for s in lanes)
     sequencers = template.sequencers
     driven = [(s, pes // sequencers * len(s.sequencers or range(sequencers))) for s in lanes]
@@ -155,7 +192,9 @@ def _cost(parts: Sequence[Placed], graph: Graph, template: Template, flags: froz
     active = groups * sum(_active(s, template.lanes, sequencers) for s in lanes)
     return StatementCost(
         name=placed.task.name,
-        line=spans[0].source.line_column(spans[0].start)[0] if spans else None,
+        text=origin.text,
+        line=origin.line,
+        file=origin.file,
         way=_way(placed, strands, lanes),
         cycles=cycles,
         root_cycles=sum(s.length for s in strands if s.unit == "root_issue"),

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from tabla.build.files.costs import Costs, costs
+from tabla.graph.program_text import Locate, as_it_is
 from tabla.schedule.bound import Bound
 from tabla.schedule.placing.schedule import Schedule
 from tabla.schedule.strands.streams import beats_of
@@ -132,8 +133,11 @@ def busiest(schedule: Schedule, bound: Bound) -> tuple[str, int]:
     return name, taken[name]
 
 
-def figures(schedule: Schedule, bound: Bound) -> BuildReport:
-    """Return the figures of a schedule, compared with a lower bound for its graph and array."""
+def figures(schedule: Schedule, bound: Bound, locate: Locate = as_it_is) -> BuildReport:
+    """Return the figures of a schedule, compared with a lower bound for its graph and array.
+
+    `locate` leads from the places in the text that the front end has read to those in the file.
+    """
     depths, slots = schedule.depths, schedule.ring_slots
     words = schedule.template.pes * (depths.model + depths.data * slots + depths.interim)
     name, cycles = busiest(schedule, bound)
@@ -162,7 +166,7 @@ def figures(schedule: Schedule, bound: Bound) -> BuildReport:
         stream_words=schedule.stream_words,
         busiest=name,
         busy=cycles / schedule.cycles,
-        costs=costs(schedule),
+        costs=costs(schedule, locate),
         model_guard=guard,
         load_cycles=beats_of(schedule.stream_load) if guard else 0,
         dump_cycles=schedule.dump_count * schedule.dump_period if guard else 0,

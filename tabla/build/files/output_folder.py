@@ -150,7 +150,7 @@ def _shown(build: Stages) -> dict[str, str | bytes]:
     name, schedule, models = build.name, build.schedule, build.reading.models
     return {
         f"{name}.schedule.json": _json(schedule_json(schedule)),
-        f"{name}.schedule.html": schedule_page(schedule, build.bound),
+        f"{name}.schedule.html": schedule_page(schedule, build.bound, build.reading.text.locate),
         f"{name}.graph.dot": dot(build.graph),
         f"{name}.graph.svg": svg(build.graph),
         **({f"{name}.weights.npz": npz_bytes(models)} if models else {}),

@@ -16,6 +16,7 @@ from tabla.build.files.costs import StatementCost
 from tabla.build.files.figures import BuildReport, figures
 from tabla.build.files.idle import REASONS
 from tabla.build.files.timeline import Timeline, style, timeline
+from tabla.graph.program_text import Locate, as_it_is
 from tabla.schedule.bound import Bound
 from tabla.schedule.placing.schedule import Schedule
 from tabla.schedule.strands.strand import Strand
@@ -49,12 +50,13 @@ def _strand_json(strand: Strand) -> dict[str, Any]:
     }
 
 
-def schedule_page(schedule: Schedule, bound: Bound) -> str:
+def schedule_page(schedule: Schedule, bound: Bound, locate: Locate = as_it_is) -> str:
     """Return the page as HTML that needs no other file.
 
-    The same schedule and bound give the same text. Names and lines of the program are escaped.
+    The same schedule and bound give the same text. Names and lines of the program are escaped. `locate` leads from the
+    places in the text that the front end has read to those in the file.
     """
-    report, drawn = figures(schedule, bound), timeline(schedule)
+    report, drawn = figures(schedule, bound, locate), timeline(schedule, locate)
     worst = report.costs.most_wasteful
     return _page().render(
         title=f"{report.name}: the schedule of one sample",
@@ -76,7 +78,7 @@ class PageCost:
     statement asks for.
     """
 
-    name: str
+    text: str
     line: int | str
     way: str
     cycles: int
@@ -91,7 +93,7 @@ class PageCost:
         """Return the row of a statement."""
         lanes = min(cost.slots, cost.multiplies)
         return PageCost(
-            name=cost.name,
+            text=cost.shown,
             line="" if cost.line is None else cost.line,
             way=cost.way,
             cycles=cost.cycles,
@@ -145,4 +147,4 @@ def _shares(drawn: Timeline) -> list[dict[str, Any]]:
 
 def _worst(report: BuildReport, worst: StatementCost) -> str:
     share = 100 * worst.wasted / (report.costs.period * report.pes)
-    return f"{worst.name} wastes most: {share:.1f} % of the slots of the lanes ({worst.reason})."
+    return f"{worst.shown} wastes most: {share:.1f} % of the slots of the lanes ({worst.reason})."

@@ -11,6 +11,7 @@ from tabla.base.source import Span
 from tabla.build.files.causes import Reason
 from tabla.build.files.idle import REASONS, Wait, waits
 from tabla.graph.graph import Statement
+from tabla.graph.program_text import Locate, as_it_is
 from tabla.schedule.placing.output_port import port_latency
 from tabla.schedule.placing.schedule import Schedule
 from tabla.schedule.strands.leaving import words_per_write
@@ -60,6 +61,7 @@ class Timeline:
     schedule: Schedule
     rows: tuple[Row, ...]
     waits: tuple[Wait, ...]
+    locate: Locate = as_it_is
 
     @property
     def lanes(self) -> tuple[Row, ...]:
@@ -103,7 +105,7 @@ class Timeline:
                         bar.start,
                         bar.end,
                         names.of(bar.name),
-                        -1 if bar.span is None else lines.of(_line(bar.span)),
+                        -1 if bar.span is None else lines.of(_line(self.locate(bar.span))),
                         names.of(bar.loops) if bar.loops else -1,
                     ]
                     for bar in row.bars
@@ -149,11 +151,11 @@ def style(reason: Reason) -> str:
     return "own" if reason == "lanes" else reason
 
 
-def timeline(schedule: Schedule) -> Timeline:
-    """Return the rows and the waits of a schedule."""
+def timeline(schedule: Schedule, locate: Locate = as_it_is) -> Timeline:
+    """Return the rows and the waits of a schedule. `locate` leads from its places in the text to those in the file."""
     rows = [_stream(schedule), *_units(schedule), *_functions(schedule), _bus(schedule), _output(schedule)]
     kept = tuple(row for row in rows if row.bars or row.unit.startswith("lane_issue"))
-    return Timeline(schedule=schedule, rows=kept, waits=waits(schedule))
+    return Timeline(schedule=schedule, rows=kept, waits=waits(schedule), locate=locate)
 
 
 class _Numbers:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from tabla.base.layout import laid_out
 from tabla.build.synth.nextpnr import Placement
 from tabla.build.synth.source_lines import SourceLines
 from tabla.build.synth.yosys import ModuleCells
@@ -92,14 +93,14 @@ class SynthesisReport:
         """Return `data` as JSON text."""
         return json.dumps(self.data(), indent=2) + "\n"
 
-    def text(self) -> str:
-        """Return what ``tabla synth`` prints."""
-        lines = [f"{self.top} on {self.target.title} {self.device.part}", "", *self._table(), ""]
+    def text(self, width: int | None = None) -> str:
+        """Return what ``tabla synth`` prints, with a table that fits `width` columns."""
+        lines = [f"{self.top} on {self.target.title} {self.device.part}", "", *self._table(width), ""]
         lines += self._clock()
         lines += [f"warning: {warning}" for warning in self.warnings]
         return "\n".join(lines).rstrip() + "\n"
 
-    def _table(self) -> list[str]:
+    def _table(self, width: int | None) -> list[str]:
         """Return the table of resources: a row for each module, one for the whole design, one for the part's capacity.
 
         The percentages of a module are for all its instances together.
@@ -111,6 +112,8 @@ class SynthesisReport:
         rows.append(["the whole, optimised", "", *self._amounts(self.taken)])
         rows.append(["capacity", "", *(word for kind in KINDS for word in (str(self.device.capacity(kind)), ""))])
         widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+        if width is not None and sum(widths) + 3 * len(widths) // 2 + 1 > width:
+            return laid_out(rows, width, texts=(0,))
         return [
             f"{row[0]:<{widths[0]}}  {row[1]:>{widths[1]}}".rstrip().ljust(widths[0] + widths[1] + 2)
             + "".join(

@@ -111,11 +111,19 @@ class Classes:
             )
 
 
-def confusion_lines(table: Confusion, names: tuple[str, ...]) -> list[str]:
-    """Return a confusion matrix as text, with the names of the classes beside its rows and above its columns."""
-    width = max(5, *(len(str(count)) for row in table for count in row), *map(len, names)) + 1
+def confusion_lines(table: Confusion, names: tuple[str, ...], width: int | None = None) -> list[str]:
+    """Return a confusion matrix as text, with the names of the classes beside its rows and above its columns.
+
+    Where that is wider than `width` columns, numbers stand above the columns, and beside the names.
+    """
+    counts = [len(str(count)) for row in table for count in row]
+    heads, each = names, max(5, *counts, *map(len, names)) + 1
+    if width is not None and 2 + max(map(len, names)) + each * len(names) > width:
+        heads = tuple(str(number) for number in range(1, len(names) + 1))
+        names = tuple(f"{name} {head}" for name, head in zip(names, heads, strict=True))
+        each = max(*counts, *map(len, heads)) + 2
     margin = max(map(len, names))
-    lines = [f"  {'':<{margin}}" + "".join(f"{name:>{width}}" for name in names)]
+    lines = [f"  {'':<{margin}}" + "".join(f"{head:>{each}}" for head in heads)]
     for name, row in zip(names, table, strict=True):
-        lines.append(f"  {name:>{margin}}" + "".join(f"{count:>{width}}" for count in row))
+        lines.append(f"  {name:>{margin}}" + "".join(f"{count:>{each}}" for count in row))
     return lines

@@ -13,6 +13,7 @@ from typing import Any
 
 from tabla.base.disk import make_folder
 from tabla.base.folder import replaced_file
+from tabla.base.layout import laid_out
 from tabla.base.source import TablaError, TablaTypeError, TablaValueError
 from tabla.learn.explore.candidate import Candidate, Part
 from tabla.learn.explore.page import explore_page
@@ -121,8 +122,8 @@ class Exploration:
             return "-"
         return f"{100 * value:.2f} %" if self.metric == "accuracy" else f"{value:.5g}"
 
-    def text(self) -> str:
-        """Return what ``tabla explore`` prints: for each part, the front as a table."""
+    def text(self, width: int | None = None) -> str:
+        """Return what ``tabla explore`` prints: for each part, the front as a table that fits `width` columns."""
         blocks = []
         for part in self.parts:
             found = [each for each in self.points if each.part == part]
@@ -134,10 +135,10 @@ class Exploration:
             )
             points = f"{len(found)} point{'' if len(found) == 1 else 's'}"
             head = f"{self.name} on {part.name}: {points}, {len(best)} on the front{rest}"
-            blocks.append("\n".join([head, "", *self._table(best)]))
+            blocks.append("\n".join([head, "", *self._table(best, width)]))
         return "\n\n".join(blocks) + "\n"
 
-    def _table(self, found: Sequence[Candidate]) -> list[str]:
+    def _table(self, found: Sequence[Candidate], width: int | None) -> list[str]:
         heads = ["samples/s", "area %", *([self.metric] if self.metric else []), "PEs", "format", "guard", "minibatch"]
         rows = [[*heads, "cycles", "MHz", *KINDS]]
         for each in found:
@@ -150,5 +151,4 @@ class Exploration:
             figures = [f"{each.cycles:g}" if each.cycles else "-", clock]
             resources = [f"{each.resources[kind]:,}" if kind in each.resources else "-" for kind in KINDS]
             rows.append([*goals, *array, *figures, *resources])
-        widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-        return ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+        return laid_out(rows, width)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from textwrap import fill
 from typing import Any
 
+from tabla.base.layout import folded, laid_out
 from tabla.graph.format import Format
 from tabla.graph.graph import Graph, Statement
 from tabla.graph.operations import zero_or_one
+from tabla.graph.program_text import Locate, as_it_is, named, passage
 from tabla.graph.text import statement_text
 from tabla.graph.work import work_by_term
 from tabla.schedule.bound import stream
@@ -20,17 +21,22 @@ from tabla.schedule.bound.groups import ASIDE, CARRIED, WHOLE
 from tabla.schedule.bound.lower_bound import Bound, evaluations
 from tabla.templates.template import Template, limits
 
-WIDTH = 110
-"""Columns of a paragraph."""
+WIDTH = 100
+"""Columns of a paragraph in a pipe or a file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
-    """What one statement or tensor has to do with a term: its name, its line in the program if it has one, and how."""
+    """What one statement or tensor has to do with a term.
+
+    `name` is its formula in the graph or its name, `note` how it takes part. `text` is the passage of the program that
+    it comes from, and `line` the line of that; a tensor has none.
+    """
 
     name: str
     line: int | None = None
     note: str
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,33 +48,38 @@ class Reason:
     about: str
     shares: tuple[Share, ...] = ()
 
-    def text(self) -> str:
-        """For people: a paragraph, and a line for each share."""
-        width = max((len(share.name) for share in self.shares), default=0)
-        about = fill(self.about, WIDTH, initial_indent="  ", subsequent_indent="  ")
-        lines = [f"{self.term:<12} {self.cycles}", about]
-        for share in self.shares:
-            line = "" if share.line is None else f"line {share.line}"
-            lines.append(f"    {share.name:<{width}}  {line:<9} {share.note}")
-        return "\n".join(lines)
+    def text(self, width: int | None = None) -> str:
+        """For people: a paragraph, and a line for each share. `width` is the columns of a terminal."""
+        columns = width or WIDTH
+        lines = [f"{self.term:<12} {self.cycles}", *folded(f"  {self.about}", columns).split("\n")]
+        rows = [(f"line {s.line}" if s.line else "", s.note, s.text or s.name) for s in self.shares]
+        if not any(s.line for s in self.shares):
+            rows = [(s.name, s.note, "") for s in self.shares]
+        shares = laid_out(rows, width and width - 4, texts=range(3)) if rows else []
+        return "\n".join([*lines, *(f"    {line}" for line in shares)])
 
     def as_json(self) -> dict[str, Any]:
         """Return the explanation as nested dictionaries and lists, which JSON can hold."""
         return asdict(self)
 
 
-def reasons(bound: Bound, graph: Graph, template: Template, format: Format) -> tuple[Reason, ...]:
-    """Explain every term of a bound of this graph, template and format, the largest first."""
+def reasons(
+    bound: Bound, graph: Graph, template: Template, format: Format, locate: Locate = as_it_is
+) -> tuple[Reason, ...]:
+    """Explain every term of a bound of this graph, template and format, the largest first.
+
+    `locate` leads from the places in the text that the front end has read to those in the file.
+    """
     found = (
-        _multiplies(bound, graph, template),
-        _path(bound, graph, template),
+        _multiplies(bound, graph, template, locate),
+        _path(bound, graph, template, locate),
         _stream(bound, graph, template, format),
         _functions(bound, graph, template),
     )
     return tuple(sorted(found, key=lambda reason: -reason.cycles))
 
 
-def _multiplies(bound: Bound, graph: Graph, template: Template) -> Reason:
+def _multiplies(bound: Bound, graph: Graph, template: Template, locate: Locate) -> Reason:
     counts: dict[int, int] = {}
     for statement, _, number in work_by_term(graph):
         counts[statement.id] = counts.get(statement.id, 0) + number
@@ -77,7 +88,7 @@ def _multiplies(bound: Bound, graph: Graph, template: Template) -> Reason:
         "All products of a term are made in the lanes or all at the roots, and words that move between the two take "
         "slots as well."
     )
-    shares = (_share(s, f"{counts[s.id]:,} multiplies") for s in graph.statements if counts.get(s.id))
+    shares = (_share(s, f"{counts[s.id]:,} multiplies", locate) for s in graph.statements if counts.get(s.id))
     return Reason(term="multiplies", cycles=bound.terms["multiplies"], about=about, shares=tuple(shares))
 
 
@@ -86,43 +97,43 @@ def _units(template: Template) -> str:
     return f"{template.pes} lane{'s' * (template.pes > 1)} and {roots} root{'s' * (roots > 1)}"
 
 
-def _share(statement: Statement, note: str) -> Share:
-    span = statement.span
-    line = None if span is None else span.source.line_column(span.start)[0]
-    return Share(name=statement_text(statement).split("   for ")[0], line=line, note=note)
+def _share(statement: Statement, note: str, locate: Locate) -> Share:
+    origin = passage([statement], locate)
+    return Share(name=statement_text(statement).split("   for ")[0], line=origin.line, note=note, text=origin.text)
 
 
-def _path(bound: Bound, graph: Graph, template: Template) -> Reason:
+def _path(bound: Bound, graph: Graph, template: Template, locate: Locate) -> Reason:
     circuit = bound.circuit
-    shares = tuple(_on_circuit(circuit, graph, template))
+    shares = tuple(_on_circuit(circuit, graph, template, locate))
     return Reason(
         term="path",
         cycles=bound.terms["path"],
-        about=_circuit(circuit, graph),
+        about=_circuit(circuit, graph, locate),
         shares=shares,
     )
 
 
-def _circuit(circuit: Circuit, graph: Graph) -> str:
+def _circuit(circuit: Circuit, graph: Graph, locate: Locate) -> str:
     """What takes the cycles of a circuit."""
+    words = [named(graph, word, locate) for word in circuit.words]
     match circuit.kind:
         case "none":
             return "No circuit of dependences leads from a model through a sample to the next value of the model."
         case "chain":
-            (model,) = circuit.words
+            (model,) = words
             return (
                 f"A word of the model '{model}' is read, goes through a chain of statements, and its next value is "
                 "written before the next sample reads it: the latencies of the machine along this chain."
             )
         case "vector":
-            (vector,) = circuit.words
+            (vector,) = words
             return (
                 f"From the last word of '{vector}' in one sample to the last word of '{vector}' in the next, through "
                 f"models ({_listed(graph.updates)}), lie the statements below. Their latencies, the moves of words "
                 "between lanes and roots, and the cycles in which their operations issue add up to no less."
             )
         case "words":
-            first, last = circuit.words
+            first, last = words
             return (
                 f"From a word of '{first}' through a model to a word of '{last}' of the next sample, and from there to "
                 f"'{first}' of that sample: the latencies on the way, and the multiplies that must lie between."
@@ -133,7 +144,7 @@ def _circuit(circuit: Circuit, graph: Graph) -> str:
             return "The roots issue so many operations, all of one sample before the next."
 
 
-def _on_circuit(circuit: Circuit, graph: Graph, template: Template) -> Iterator[Share]:
+def _on_circuit(circuit: Circuit, graph: Graph, template: Template, locate: Locate) -> Iterator[Share]:
     """The statements on a circuit, and the ways and the places of models with which it takes fewest cycles."""
     if circuit.distances is None:
         return
@@ -143,7 +154,7 @@ def _on_circuit(circuit: Circuit, graph: Graph, template: Template) -> Iterator[
         found = circuits.between(circuit.words[0], circuit.words[-1], circuit.distances)
     for statement in found:
         choice = circuit.distances.choice(statement)
-        yield _share(statement, "wherever it is computed" if choice is None else f"best {_way(choice)}")
+        yield _share(statement, "wherever it is computed" if choice is None else f"best {_way(choice)}", locate)
     for model, axis in circuit.distances.groups.cuts.items():
         yield Share(name=f"model {model}", note=f"best {_cut(axis)}")
 

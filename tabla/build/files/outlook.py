@@ -1,0 +1,130 @@
+"""What a user may ask after a build: how many samples a second, and what minibatches would do for idle multipliers.
+
+Both are estimates, and their lines say so. The rate takes the clock that the cost model estimates
+(`tabla.build.cost`, decision 27). The minibatch takes the schedule of single samples: a step of B samples waits once
+for what a sample waits for, and each further sample takes the cycles of the busiest part of the machine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from tabla.build.cost import estimate
+from tabla.build.stages import Stages
+from tabla.schedule.placing.schedule import Schedule
+from tabla.templates.targets import targets
+from tabla.templates.template import limits
+
+TARGET, DEVICE, GRADE = "ecp5", "85k", "6"
+"""The part whose clock is estimated: that of ``tabla explore``, at its slowest grade."""
+IDLE = 0.5
+"""Minibatches are spoken of where less than this share of the multipliers' slots multiplies."""
+GAIN = 1.5
+"""So many times the present share must be in reach."""
+_ENOUGH = 0.8
+"""A minibatch is large enough if it reaches this share of what the largest one could."""
+MINIBATCHES = (2, 4, 8, 16, 32)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rate:
+    """The samples a second at the clock that is estimated for a part."""
+
+    part: str
+    megahertz: float
+    samples_per_second: float
+
+    def line(self) -> str:
+        """Return the line that ``tabla gen`` prints."""
+        figure = float(f"{self.samples_per_second:.3g}")
+        return (
+            f"samples      about {figure:,.0f} a second at {self.megahertz:.0f} MHz, the clock that is estimated for "
+            f"{self.part} (tabla synth --pnr measures it)"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batching:
+    """What steps of `minibatch` samples would do: the share of the multipliers' slots that would then multiply."""
+
+    minibatch: int
+    utilisation: float
+
+    def line(self) -> str:
+        """Return the line that ``tabla gen`` prints."""
+        share = f"about {100 * self.utilisation:.0f} % or more"
+        return f"minibatch    with --minibatch {self.minibatch} {share} of the multipliers' slots would multiply"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outlook:
+    """What a user may ask next. A part of it is None where there is nothing to say."""
+
+    rate: Rate | None
+    batching: Batching | None
+
+    def lines(self) -> list[str]:
+        """Return the lines that ``tabla gen`` prints."""
+        return [part.line() for part in (self.rate, self.batching) if part is not None]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the entries of ``tabla gen --json``."""
+        return {
+            "estimated_rate": None if self.rate is None else asdict(self.rate),
+            "estimated_minibatch": None if self.batching is None else asdict(self.batching),
+        }
+
+
+def outlook(build: Stages) -> Outlook:
+    """Return what there is to say of a build. A program for an overlay has the clock and the steps of that overlay."""
+    if build.overlay is not None:
+        return Outlook(rate=None, batching=None)
+    return Outlook(rate=_rate(build), batching=_batching(build))
+
+
+def _rate(build: Stages) -> Rate | None:
+    """Return the rate on the part, or None if the part has no room for the array."""
+    device = targets()[TARGET].device(DEVICE)
+    found = estimate(build.image).as_json()
+    if any(taken > device.capacity(kind) for kind, taken in found["resources"].items()):
+        return None
+    clock, cycles = found["megahertz"][GRADE], build.schedule.per_sample(build.schedule.cycles)
+    return Rate(part=f"{device.part}:{GRADE}", megahertz=clock, samples_per_second=round(1e6 * clock / cycles, 1))
+
+
+def _batching(build: Stages) -> Batching | None:
+    """Return the smallest minibatch that comes near to what minibatches can do, or None if they are of no use."""
+    schedule = build.schedule
+    if build.options.minibatch > 1 or not build.sample.updates or schedule.utilisation >= IDLE:
+        return None
+    each = _cycles_each(build)
+    fitting = [size for size in MINIBATCHES if _holds(schedule, size)]
+    if not fitting or not each:
+        return None
+    most = schedule.multiplies / (schedule.template.pes * each)
+    shares = {size: _share(schedule, size, each) for size in fitting}
+    chosen = next((size for size in fitting if shares[size] >= _ENOUGH * most), fitting[-1])
+    if shares[chosen] < GAIN * schedule.utilisation:
+        return None
+    return Batching(minibatch=chosen, utilisation=round(shares[chosen], 4))
+
+
+def _cycles_each(build: Stages) -> int:
+    """Return the cycles that a further sample of a step takes: those of the busiest part of the machine."""
+    units = {unit: sum(strand.length for strand in strands) for unit, strands in build.schedule.units.items()}
+    lanes = max((cycles for unit, cycles in units.items() if unit.startswith("lane_issue")), default=0)
+    terms = build.bound.terms
+    return int(max(lanes, units.get("root_issue", 0), terms["functions"], terms["stream"]))
+
+
+def _share(schedule: Schedule, size: int, each: int) -> float:
+    cycles = schedule.cycles + (size - 1) * each
+    return min(1.0, size * schedule.multiplies / (schedule.template.pes * cycles))
+
+
+def _holds(schedule: Schedule, size: int) -> bool:
+    """Return whether the memories of the machine hold the samples of a step and what is made of them."""
+    depths, most = schedule.depths, limits().memory_words
+    largest = max(depths.data, depths.root_data) * schedule.ring_slots
+    return size * max(largest, depths.interim, depths.root_memory) <= most
