@@ -15,7 +15,7 @@ COLOURS = ("#3b82f6", "#d97706", "#16a34a", "#a855f7", "#ef4444")
 """The colours of curves and points, in their order."""
 _WIDTH, _HEIGHT = 480, 220
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 12, 10, 38
-_TICKS = 4
+_TICKS, _ROW = 4, 18
 _FONT = "font-family='system-ui, sans-serif' font-size='11' fill='currentColor'"
 
 
@@ -23,7 +23,8 @@ _FONT = "font-family='system-ui, sans-serif' font-size='11' fill='currentColor'"
 class Series:
     """Points of a picture: their places, the colour of their line or marks, and what people see when they point at one.
 
-    `joined` draws a line through them, `dashed` makes it dashed. `names` has a text for each point, or is empty.
+    `joined` draws a line through them, `dashed` makes it dashed. `names` has a text for each point, or is empty. A
+    series without a name is not in the legend.
     """
 
     name: str
@@ -74,12 +75,13 @@ def picture(series: Sequence[Series], *, across: str, up: str, title: str) -> st
         wide, tall = _WIDTH - _LEFT - _RIGHT, _HEIGHT - _TOP - _BOTTOM
         return _LEFT + (x - left) / (right - left) * wide, _TOP + (high - y) / (high - low) * tall
 
-    height = _HEIGHT + 18
+    legend, below = _legend(series)
+    height = _HEIGHT + below
     size = f"viewBox='0 0 {_WIDTH} {height}' width='{_WIDTH}' height='{height}' style='max-width:100%'"
     named = f"role='img' aria-label='{escape(title, quote=True)}'"
     drawn = "".join(_drawn(one, at) for one in series)
     axes = _axes(left, right, low, high, across, up)
-    return f"<svg xmlns='http://www.w3.org/2000/svg' {size} {named}>{axes}{drawn}{_legend(series)}</svg>"
+    return f"<svg xmlns='http://www.w3.org/2000/svg' {size} {named}>{axes}{drawn}{legend}</svg>"
 
 
 def _finite(*values: float) -> bool:
@@ -121,7 +123,11 @@ def _ticks(low: float, high: float) -> list[float]:
 
 
 def _shown(value: float) -> str:
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+    """Return the number at a tick, with k for thousands and M for millions."""
+    for size, unit, letter in ((1e6, 1e6, " M"), (1e4, 1e3, " k")):
+        if abs(value) >= size:
+            return f"{value / unit:.4g}{letter}"
+    return f"{value:.4g}"
 
 
 def _drawn(one: Series, at: Callable[[float, float], tuple[float, float]]) -> str:
@@ -130,7 +136,8 @@ def _drawn(one: Series, at: Callable[[float, float], tuple[float, float]]) -> st
     if one.joined and len(spots) > 1:
         path = " ".join(f"{x:.1f},{y:.1f}" for _, x, y in spots)
         dash = " stroke-dasharray='5 4'" if one.dashed else ""
-        return f"<polyline points='{path}' fill='none' stroke='{one.colour}' stroke-width='2'{dash}/>"
+        width = 1.2 if one.dashed else 2.2  # a line below a dashed one is to be seen
+        return f"<polyline points='{path}' fill='none' stroke='{one.colour}' stroke-width='{width}'{dash}/>"
     marks = []
     for number, x, y in spots:
         told = f"<title>{escape(one.names[number])}</title>" if one.names else ""
@@ -138,11 +145,18 @@ def _drawn(one: Series, at: Callable[[float, float], tuple[float, float]]) -> st
     return "".join(marks)
 
 
-def _legend(series: Sequence[Series]) -> str:
-    parts, x = [], _LEFT
+def _legend(series: Sequence[Series]) -> tuple[str, int]:
+    """Return the marks of the series with their names, in as many rows as they need, and the height of the rows."""
+    parts, x, y = [], _LEFT, _HEIGHT + 8
     for one in series:
+        wide = 40 + 7 * len(one.name)
+        if not one.name:
+            continue
+        if x > _LEFT and x + wide > _WIDTH:
+            x, y = _LEFT, y + _ROW
         dash = " stroke-dasharray='5 4'" if one.dashed else ""
-        parts.append(f"<path d='M{x} {_HEIGHT + 8}h18' stroke='{one.colour}' stroke-width='3'{dash}/>")
-        parts.append(f"<text x='{x + 23}' y='{_HEIGHT + 12}' {_FONT}>{escape(one.name)}</text>")
-        x += 36 + 7 * len(one.name)
-    return "".join(parts)
+        line = f"<path d='M{x} {y}h18' stroke='{one.colour}' stroke-width='2'{dash}/>"
+        parts.append(line if one.joined else f"<circle cx='{x + 9}' cy='{y}' r='4' fill='{one.colour}'/>")
+        parts.append(f"<text x='{x + 23}' y='{y + 4}' {_FONT}>{escape(one.name)}</text>")
+        x += wide
+    return "".join(parts), y - _HEIGHT - 8 + _ROW if parts else 0

@@ -15,12 +15,14 @@ ROWS = 10
 
 
 def loss_curves(losses: Mapping[str, tuple[Sequence[float], Sequence[float]]], *, label: str, title: str) -> str:
-    """Return the losses after each epoch, by the part of the data: the accelerator's, and those of float64 dashed."""
-    series = []
-    for colour, (name, (ours, theirs)) in zip(COLOURS, losses.items(), strict=False):
-        for values, who in ((theirs, "float64"), (ours, "accelerator")):
-            dashed, epochs = who == "float64", range(len(values))
-            series.append(Series(name=f"{name}, {who}", x=epochs, y=values, colour=colour, dashed=dashed))
+    """Return the losses after each epoch, by the part of the data: those of the accelerator, and of float64 dashed."""
+    series = [
+        Series(name=part, x=range(len(ours)), y=ours, colour=colour)
+        for colour, (part, (ours, _)) in zip(COLOURS, losses.items(), strict=False)
+    ]
+    for number, (_, theirs) in enumerate(losses.values()):
+        name = "" if number else "float64"
+        series.append(Series(name=name, x=range(len(theirs)), y=theirs, colour="currentColor", dashed=True))
     return picture(series, across="epochs", up=label, title=title)
 
 

@@ -45,9 +45,10 @@ def test_a_picture_is_well_formed_and_in_its_frame(curves: list[tuple[str, list[
         for point in line.attrib["points"].split():
             x, y = map(float, point.split(","))
             assert 64 <= x <= width and 0 <= y <= height - 38
-    for mark in root.iter(f"{SVG}circle"):
+    for mark in (mark for mark in root.iter(f"{SVG}circle") if mark.find(f"{SVG}title") is not None):
         assert 64 <= float(mark.attrib["cx"]) <= width and 0 <= float(mark.attrib["cy"]) <= height - 38
     assert root.attrib["aria-label"] == title
+    assert all(0 < float(text.attrib.get("y", 1)) < height for text in root.iter(f"{SVG}text"))
     # Texts and axes take the colour of the page.
     assert {text.attrib["fill"] for text in root.iter(f"{SVG}text")} == {"currentColor"}
 
@@ -71,3 +72,12 @@ def test_tables_escape_every_text(rows: list[list[str]], caption: str) -> None:
     cells = ["".join(cell.itertext()) for cell in root.iter("td")]
     assert cells == [cell for row in rows for cell in row]
     assert ["".join(cell.itertext()) for cell in root.iter("th")] == ["a<b", "&"]
+
+
+def test_a_long_legend_goes_on_in_another_row() -> None:
+    series = [Series(name="a rather long name " + c, x=(0, 1), y=(0.0, 1e7), colour=COLOURS[0]) for c in "abcd"]
+    root = ElementTree.fromstring(picture(series, across="x", up="y", title=""))
+    named = [text for text in root.iter(f"{SVG}text") if "long name" in (text.text or "")]
+    assert len({text.attrib["y"] for text in named}) == 2
+    assert float(root.attrib["height"]) > max(float(text.attrib["y"]) for text in named)
+    assert {"0", "10 M"} <= {text.text for text in root.iter(f"{SVG}text")}
