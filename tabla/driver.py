@@ -156,9 +156,7 @@ class Build(Stages):
 
     def _repr_html_(self) -> str:
         """Return the report as HTML, which a notebook shows."""
-        from tabla.build.files.notebook import report_html
-
-        return report_html(self.name, self.report())
+        return self.report()._repr_html_()
 
     @taking(DataOptions, LearnOptions)
     def train(

@@ -155,7 +155,7 @@ COMMANDS = {
     "completion": Command(
         "completion",
         "print a script that lets bash, zsh or fish complete commands, options and their values",
-        'eval "$(tabla completion bash)"',
+        "tabla completion bash",
     ),
 }
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 from tabla.base.arrays import read_arrays
+from tabla.base.options import options_of
 from tabla.base.source import Source, TablaError
 from tabla.build.options import Options
 from tabla.commands.arguments import build_options
@@ -45,6 +47,8 @@ def build_for_models(arguments: Namespace, console: Console, done: str) -> Build
     if own:
         arguments.weights = arguments.file
     options = replace(build_options(arguments), infer=False)
+    for option in _learning(options, together=getattr(arguments, "infer", False)):
+        console.remark(f"note: {option} has no effect: nothing learns here")
     if arguments.weights is None:
         return build(arguments.file, options)
     recipe = recipe_in(read_arrays(Path(arguments.weights)), f"'{arguments.weights}'")
@@ -52,10 +56,34 @@ def build_for_models(arguments: Namespace, console: Console, done: str) -> Build
     kept = None if recipe is None else recipe.program
     if own:
         return _of_kept(kept, options, arguments.file)
+    for name, given, learnt in _other_constants(options, kept):
+        console.remark(
+            f"note: the models of '{arguments.weights}' were learnt with -D {name}={learnt}, and are {done} with"
+            f" -D {name}={given}"
+        )
     made = build(arguments.file, options)
     if kept is not None and LearntProgram.of(made).sha256 != kept.sha256:
         console.remark(f"note: '{arguments.file}' has changed since the models of '{arguments.weights}' were learnt")
     return made
+
+
+def _learning(options: Options, *, together: bool) -> Iterator[str]:
+    """Yield those options, as a user writes them, that only learning asks for.
+
+    The samples that an inference build computes `together` are no option of learning.
+    """
+    known, default = options_of(Options), Options()
+    for name in ("learning_rate", "minibatch", "model_guard", "runtime_rate"):
+        value = getattr(options, name)
+        if value != getattr(default, name) and not (together and name == "minibatch"):
+            yield known[name].flag + ("" if value is True else f" {value}")
+
+
+def _other_constants(options: Options, kept: LearntProgram | None) -> Iterator[tuple[str, str, str]]:
+    """Yield the names of constants that have other values than when the models were learnt, with both values."""
+    for name, given in options.defines.items():
+        if kept is not None and kept.defines.get(name, str(given)) != str(given):
+            yield name, str(given), kept.defines[name]
 
 
 def _of_kept(kept: LearntProgram | None, options: Options, file: str) -> Build:
@@ -65,14 +93,16 @@ def _of_kept(kept: LearntProgram | None, options: Options, file: str) -> Build:
             f"'{file}' does not keep the program of its models",
             hint=f"name the program, and the models with --weights {file}",
         )
-    for name, value in options.all_defines.items():
-        if name in kept.defines and kept.defines[name] != str(value):
+    for name, given in options.defines.items():
+        learnt = kept.defines.get(name)
+        if learnt != str(given):
+            told = "without it" if learnt is None else f"with -D {name}={learnt}"
             raise TablaError(
-                f"-D {name}={value}: the models of '{file}' were learnt with {name}={kept.defines[name]}",
-                hint=f"leave -D {name} out, or train with {name}={value}",
+                f"-D {name}={given} changes the program that '{file}' keeps, which has learnt {told}",
+                hint=f"leave it out, or name another program, and the models with --weights {file}",
             )
-    defines = {**kept.defines, **options.all_defines}
-    return build(Source.from_text(kept.text, f"{kept.name}.t"), replace(options, defines=defines, learning_rate=None))
+    options = replace(options, defines=kept.defines, learning_rate=None)
+    return build(Source.from_text(kept.text, f"{kept.name}.t"), options)
 
 
 def _in_their_format(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from tabla.base.source import TablaValueError
+from tabla.graph.other_formats import Limits, cure
 
 LEAST_WIDTH, LARGEST_WIDTH, DEFAULT_WIDTH = 8, 32, 16
 """The bits of words: the fewest, the most, and those that ``auto`` stands for."""
@@ -37,9 +38,10 @@ class Format:
         """Read a format such as ``q6.10``. Any other text is the user's fault."""
         found = re.fullmatch(r"q([0-9]{1,3})\.([0-9]{1,3})", text)
         if not found:
-            from tabla.graph.other_formats import cure  # it is asked about wrong texts only
-
-            raise TablaValueError(f"'{text}' is not a number format", hint=cure(text) or "write qI.F, such as q6.10")
+            limits = Limits(integer=LEAST_INTEGER, fraction=MOST_FRACTION, narrowest=LEAST_WIDTH, widest=LARGEST_WIDTH)
+            raise TablaValueError(
+                f"'{text}' is not a number format", hint=cure(text, limits) or "write qI.F, such as q6.10"
+            )
         return Format(integer=int(found[1]), fraction=int(found[2]))
 
     def __str__(self) -> str:

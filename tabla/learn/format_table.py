@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from tabla.base.html import COLOURS, Series, block, paragraph, picture, table
 from tabla.graph.format import Format
 from tabla.learn.events import Events
 from tabla.learn.measure import Score
@@ -58,7 +59,7 @@ class Cell:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class FormatTable:
     """A comparison of number formats with each other and with float64.
 
@@ -106,9 +107,45 @@ class FormatTable:
         ]
         return "\n".join([*lines, *self._answer()])
 
+    @property
+    def headline(self) -> str:
+        """The outcome in a few words: the program, how many formats were compared, and the narrowest that is close."""
+        formats = f"{len(self.cells)} number formats"
+        cell = self.narrowest
+        best = "none is close to float64" if cell is None else f"the narrowest close to float64 is {cell.format}"
+        return f"{self.name}: {formats}, {best}"
+
+    def __repr__(self) -> str:
+        return f"<FormatTable {self.headline}>"
+
+    def _repr_html_(self) -> str:
+        guards = sorted({cell.guard for cell in self.cells})
+        widths = sorted({cell.width for cell in self.cells})
+        reasons, title = self.reasons(), f"{self.metric.name} in points"
+        series = [self._curve(guard, colour) for guard, colour in zip(guards, COLOURS, strict=False)]
+        ends, value = (widths[0], widths[-1]), POINTS * self.float64.metric
+        series.append(Series(name="float64", x=ends, y=(value, value), colour=COLOURS[-1], dashed=True))
+        rows = [self._html_row(width, reasons) for width in widths]
+        return block(
+            paragraph(self.headline),
+            picture(series, across="bits", up=title, title=f"{title} by the bits of a word"),
+            table(rows, head=("bits", "format", *(f"G = {guard}" for guard in guards)), texts=(1,)),
+            paragraph("* at most half a point below float64") if self.narrowest else "",
+            *(paragraph(f"[{number}] {reason}") for number, reason in enumerate(reasons, 1)),
+        )
+
+    def _curve(self, guard: int, colour: str) -> Series:
+        found = [(c.width, POINTS * c.score.metric) for c in self.cells if c.guard == guard and c.score is not None]
+        widths, points = [width for width, _ in found], [point for _, point in found]
+        return Series(name=f"G = {guard}", x=widths, y=points, colour=colour)
+
+    def _html_row(self, width: int, reasons: list[str]) -> list[object]:
+        cells = [cell for cell in self.cells if cell.width == width]
+        return [width, cells[0].format or "-", *(self._shown(cell, reasons).strip() for cell in cells)]
+
     def _table(self) -> Iterator[str]:
         guards = sorted({cell.guard for cell in self.cells})
-        reasons = self._reasons()
+        reasons = self.reasons()
         yield (f"{'bits':>4}  {'format':<8}" + "".join(f"{f'G = {guard}':>10}{'':<6}" for guard in guards)).rstrip()
         for width in sorted({cell.width for cell in self.cells}):
             row = [cell for cell in self.cells if cell.width == width]
@@ -121,11 +158,12 @@ class FormatTable:
             return f"{'refused':>10} {f'[{reasons.index(cell.refused) + 1}]':<5}"
         return f"{_points(cell.score):>10} {'*' if self.close(cell) else '':<5}"
 
-    def _reasons(self) -> list[str]:
+    def reasons(self) -> list[str]:
+        """Return why formats are refused, each reason once."""
         return list(dict.fromkeys(cell.refused for cell in self.cells if cell.refused))
 
     def _notes(self) -> Iterator[str]:
-        found = self._reasons()
+        found = self.reasons()
         if self.narrowest is not None:
             yield "  *  at most half a point below float64"
         for number, reason in enumerate(found, 1):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -28,12 +29,27 @@ from tabla.learn.data.source import reals
 from tabla.learn.data.treated import Treated
 from tabla.learn.events import Events, events
 from tabla.learn.inference import predict_of, recipe_of
+from tabla.learn.notebook import first_rows
 from tabla.learn.one_pass import pass_over
 from tabla.learn.options import LearnOptions
 from tabla.learn.test import CHECKED, ENGINE, ran_on, read_by, with_models, with_samples_of
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ShownArrays(dict[str, NDArray[Any]]):
+    """Arrays by name, which notebooks show as a table."""
+
+    def __init__(self, arrays: Mapping[str, NDArray[Any]], page: Callable[[], str]) -> None:
+        super().__init__(arrays)
+        self._page = page
+
+    def __reduce__(self) -> tuple[type[dict[str, NDArray[Any]]], tuple[dict[str, NDArray[Any]]]]:
+        return dict, (dict(self),)
+
+    def _repr_html_(self) -> str:
+        return self._page()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Predictions:
     """The predictions for some samples, in their order.
 
@@ -63,10 +79,16 @@ class Predictions:
         """Which samples have no prediction."""
         return np.asarray(np.isnan(self.values.reshape(self.samples, -1)).all(axis=1))
 
+    def __repr__(self) -> str:
+        return f"<Predictions {self.text().splitlines()[0]}>"
+
+    def _repr_html_(self) -> str:
+        return first_rows(self.text().splitlines()[0], self.columns())
+
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the names of the classes under the label, if there are some, and the values under their own name."""
         named = {} if self.classes is None else {self.label: self.classes}
-        return {**named, self.name: self.values}
+        return ShownArrays({**named, self.name: self.values}, page=self._repr_html_)
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """Return the columns of a table: the label, and a column for each element of the value, as in ``h[0]``."""

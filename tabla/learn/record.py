@@ -23,6 +23,7 @@ from tabla.learn.events import Events
 from tabla.learn.fleet.step_cost import StepCost
 from tabla.learn.measure import Score
 from tabla.learn.metrics import Metric
+from tabla.learn.notebook import confusion_table, loss_curves, scored
 from tabla.learn.progressive import Progressive
 
 HEIGHT, WIDTH = 10, 60
@@ -181,7 +182,7 @@ Predictor = Callable[[Any, Mapping[str, NDArray[Any]]], Any]
 """Predicts for data with some models and what lies beside them."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Training:
     """The outcome of a training run.
 
@@ -350,13 +351,7 @@ class Training:
         return parts
 
     def _curve(self, unicode: bool, width: int | None) -> str:
-        pairs = {
-            name: Pair(
-                machine=[part(score).loss for score in self.machine],
-                reference=[part(score).loss for score in self.reference],
-            )
-            for name, part in self._parts()
-        }
+        pairs = self.losses()
         first = pairs["training"]
         return curve(
             first.machine,
@@ -368,9 +363,13 @@ class Training:
         )
 
     def _scores(self) -> list[str]:
+        return [f"{what:<24}{ours:>14}{theirs:>14}" for what, ours, theirs in self.score_rows()]
+
+    def score_rows(self) -> list[tuple[str, str, str]]:
         """Return the rows of the table of scores: those of the held-out parts, and otherwise those of all samples.
 
-        Figures of the initial models are those of the last part alone.
+        A row is what is scored, the accelerator's score, and that of float64, as texts. Figures of the initial models
+        are those of the last part alone.
         """
         lines, parts = [], self._parts()
         kinds = [(self.loss, "loss")] if self.loss is self.metric else [(self.loss, "loss"), (self.metric, "metric")]
@@ -382,8 +381,48 @@ class Training:
                     rows.insert(0, (self.machine[0], self.reference[0], " at first"))
                 for ours, theirs, when in rows:
                     values = [metric.show(getattr(part(score), kind)) for score in (ours, theirs)]
-                    lines.append(f"{what + when:<24}{values[0]:>14}{values[1]:>14}")
+                    lines.append((what + when, values[0], values[1]))
         return lines
+
+    def losses(self) -> dict[str, Pair]:
+        """Return the losses of each part of the data, one for each epoch, with those of the initial models first."""
+        return {
+            name: Pair(
+                machine=[part(score).loss for score in self.machine],
+                reference=[part(score).loss for score in self.reference],
+            )
+            for name, part in self._parts()
+        }
+
+    @property
+    def headline(self) -> str:
+        """The outcome in a few words: the program, its samples, and the last scores."""
+        what, ours, theirs = self.score_rows()[-1]
+        epochs = f"{self.epochs} epoch{'s' * (self.epochs != 1)}"
+        return f"{self.name}: {self.samples} samples, {epochs}, {self.format}, {what} {ours} (float64 {theirs})"
+
+    def __repr__(self) -> str:
+        return f"<Training {self.headline}>"
+
+    def _repr_html_(self) -> str:
+        found, label = self.score.test, self.loss.name
+        title = f"{label} of {self.name} after each epoch"
+        losses = {part: (pair.machine, pair.reference) for part, pair in self.losses().items()}
+        facts = [
+            ("cycles per sample", self.cycles_predicted),
+            ("latency in cycles", self.latency_predicted),
+            ("overflows", self.events.overflows),
+            ("domain errors", self.events.domain_errors),
+            ("updates that were 0", f"{self.events.zero_updates} of {self.events.updates}"),
+        ]
+        confusion = confusion_table(
+            found.confusion if found else None,
+            self.metric.classes,
+            most=SHOWN_CLASSES,
+            caption=CONFUSION.format(part="the test part"),
+        )
+        curves = loss_curves(losses, label=label, title=title)
+        return scored(self.headline, self.score_rows(), facts, curves=curves, confusion=confusion)
 
     @property
     def diverged(self) -> Mapping[str, int | None]:

@@ -30,6 +30,7 @@ from tabla.learn.events import Events, events
 from tabla.learn.inference import predict_of, recipe_of, refuse_inference
 from tabla.learn.measure import Measure, Score
 from tabla.learn.metrics import PLAIN, Metric
+from tabla.learn.notebook import confusion_table, scored
 from tabla.learn.one_pass import pass_over
 from tabla.learn.options import LearnOptions
 from tabla.learn.record import CONFUSION, SHOWN_CLASSES, as_predicted, comparison, saturated_line, score_numbers
@@ -41,7 +42,7 @@ ENGINE, CHECKED = "model", 32
 Words = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Tested:
     """The scores of some models on data that they do not learn from.
 
@@ -84,10 +85,7 @@ class Tested:
         lines = [f"{self.name}: {self.samples} samples, none learnt from, {self.pes} PEs, {self.format}, {where}"]
         lines += [*self.treated.lines(), ""]
         lines.append(f"{'':<24}{'accelerator':>14}{'float64':>14}")
-        kinds = [(self.loss, "loss")] if self.loss is self.metric else [(self.loss, "loss"), (self.metric, "metric")]
-        for metric, kind in kinds:
-            values = [metric.show(getattr(score, kind)) for score in (self.accelerator, self.float64)]
-            lines.append(f"{metric.name:<24}{values[0]:>14}{values[1]:>14}")
+        lines += [f"{what:<24}{ours:>14}{theirs:>14}" for what, ours, theirs in self.score_rows()]
         classes, table = self.metric.classes, self.accelerator.confusion
         if classes and table and classes.count <= SHOWN_CLASSES:
             lines += ["", CONFUSION.format(part="the samples"), *confusion_lines(table, classes.names(), width)]
@@ -95,6 +93,34 @@ class Tested:
         lines.append(comparison("latency", self.latency_predicted, self.latency_simulated))
         lines += [saturated_line(self.saturated, self.format)] if self.saturated else []
         return "\n".join([*lines, *self.events.lines()])
+
+    def score_rows(self) -> list[tuple[str, str, str]]:
+        """Return the loss and the metric: the name, the accelerator's score, and that of float64, as texts."""
+        kinds = [(self.loss, "loss")] if self.loss is self.metric else [(self.loss, "loss"), (self.metric, "metric")]
+        return [
+            (metric.name, metric.show(getattr(self.accelerator, kind)), metric.show(getattr(self.float64, kind)))
+            for metric, kind in kinds
+        ]
+
+    @property
+    def headline(self) -> str:
+        """The outcome in a few words: the program, its samples, and the metric."""
+        what, ours, theirs = self.score_rows()[-1]
+        return f"{self.name}: {self.samples} samples, {self.format}, {what} {ours} (float64 {theirs})"
+
+    def __repr__(self) -> str:
+        return f"<Tested {self.headline}>"
+
+    def _repr_html_(self) -> str:
+        facts = [
+            ("cycles per sample", self.cycles_predicted),
+            ("latency in cycles", self.latency_predicted),
+            ("overflows", self.events.overflows),
+            ("domain errors", self.events.domain_errors),
+        ]
+        caption = CONFUSION.format(part="the samples")
+        table = confusion_table(self.accelerator.confusion, self.metric.classes, most=SHOWN_CLASSES, caption=caption)
+        return scored(self.headline, self.score_rows(), facts, confusion=table)
 
     def as_json(self) -> dict[str, Any]:
         """Return what ``tabla test --json`` writes."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
@@ -42,7 +43,9 @@ _LASTING = (
 
 
 _SCHEDULED = ("build_", "inference_build_", "report_")
-"""The attributes that schedule an accelerator."""
+"""The attributes that need the schedule of the accelerator, which takes seconds."""
+_ON_A_PAGE: ContextVar[bool] = ContextVar("_ON_A_PAGE", default=False)
+"""Whether scikit-learn is asking for all attributes, to show them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,11 +171,21 @@ class FixedPointEstimator(BaseEstimator):
         )
 
     def __dir__(self) -> list[str]:
-        """List the attributes that can be read now, without those that schedule the accelerator.
+        """List the attributes that can be read now, so that a press of Tab completes them.
 
-        A notebook that shows an estimator asks for the value of every attribute in this list.
+        The page that a notebook shows of an estimator asks for the value of every attribute in this list. For it those
+        that schedule the accelerator are left out.
         """
-        return [name for name in object.__dir__(self) if name not in _SCHEDULED and hasattr(self, name)]
+        found = [name for name in object.__dir__(self) if name not in _SCHEDULED and hasattr(self, name)]
+        return found if _ON_A_PAGE.get() or not hasattr(self, "_learned") else [*found, *_SCHEDULED]
+
+    def _get_fitted_attr_html(self, doc_link: str = "") -> object:
+        """Return the table of the fitted attributes, which scikit-learn puts on the page of an estimator."""
+        token = _ON_A_PAGE.set(True)
+        try:
+            return super()._get_fitted_attr_html(doc_link)
+        finally:
+            _ON_A_PAGE.reset(token)
 
     # A subclass overrides the following methods.
 

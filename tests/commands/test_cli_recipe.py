@@ -208,6 +208,33 @@ def test_what_a_file_of_models_cannot_do(run: Command, capsys: pytest.CaptureFix
         assert message in capsys.readouterr().err, words
 
 
+def test_other_constants_than_those_of_learning_are_told(run: Command, capsys: pytest.CaptureFixture[str]) -> None:
+    run("train", "model.t", *DATA, "-D", "mu=0.25", "-o", "a.npz")
+    words = ("--data", "inputs.npz", "-D")
+    assert main(("predict", "a.npz", *words, "mu=0.5")) == 1
+    said = capsys.readouterr().err
+    assert "error: -D mu=0.5 changes the program that 'a.npz' keeps, which has learnt with -D mu=0.25\n" in said
+    assert main(("predict", "a.npz", *words, "m=4")) == 1
+    assert "-D m=4 changes the program that 'a.npz' keeps, which has learnt without it" in capsys.readouterr().err
+    assert told(capsys, "predict", "a.npz", *words, "mu=0.25")[1].count("note:") == 0
+    remarks = told(capsys, "predict", "model.t", "--weights", "a.npz", *words, "mu=0.5")[1]
+    assert "note: the models of 'a.npz' were learnt with -D mu=0.25, and are used with -D mu=0.5\n" in remarks
+
+
+@pytest.mark.parametrize("use", ["predict", "test"])
+@pytest.mark.parametrize(
+    "words", [("--learning-rate", "0.5"), ("--minibatch", "4"), ("--model-guard", "2"), ("--runtime-rate",)]
+)
+def test_options_of_learning_have_no_effect(
+    run: Command, capsys: pytest.CaptureFixture[str], use: str, words: tuple[str, ...]
+) -> None:
+    run("train", "model.t", *DATA, "-o", "a.npz")
+    plain = told(capsys, use, "a.npz", "--data", "data.npz")
+    asked = told(capsys, use, "a.npz", "--data", "data.npz", *words)
+    assert asked[0] == plain[0] and "no effect" not in plain[1]
+    assert f"note: {' '.join(words)} has no effect: nothing learns here\n" in asked[1]
+
+
 def test_show_says_how_models_were_learnt(run: Command, capsys: pytest.CaptureFixture[str]) -> None:
     run("train", "model.t", *DATA, "--standardise", "--epochs", "3", "--learning-rate", "0.25", "-o", "a.npz")
     lines = dict(line.split(maxsplit=1) for line in told(capsys, "show", "a.npz")[0].splitlines() if line[0] != " ")

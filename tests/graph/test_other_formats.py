@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 from tabla.base.source import TablaValueError
 from tabla.commands.cli import main
 from tabla.graph.format import LARGEST_WIDTH, LEAST_INTEGER, LEAST_WIDTH, MOST_FRACTION, Format
-from tabla.graph.other_formats import cure
+from tabla.graph.other_formats import Limits
+from tabla.graph.other_formats import cure as cure_within
+
+LIMITS = Limits(integer=LEAST_INTEGER, fraction=MOST_FRACTION, narrowest=LEAST_WIDTH, widest=LARGEST_WIDTH)
+
+
+def cure(text: str) -> str | None:
+    return cure_within(text, LIMITS)
 
 
 @pytest.mark.parametrize(

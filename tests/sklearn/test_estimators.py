@@ -223,7 +223,9 @@ def test_a_fit_schedules_nothing_and_a_build_is_no_part_of_it(monkeypatch: pytes
         patched.setattr(list_scheduler, "list_schedule", forbidden)
         model = LinearRegression(max_iter=2, pes=4).fit(X, Y)
         model.predict(X)
-        assert "loss_curve_" in model._repr_html_()  # what a notebook shows
+        page = model._repr_html_()  # what a notebook shows
+        assert "loss_curve_" in page and "build_" not in page and "report_" not in page
+        assert {"build_", "report_", "coef_"} <= set(dir(model))  # what a press of Tab completes
         with pytest.raises(AssertionError, match="a schedule was made"):
             _ = model.build_
     before = dict(vars(model))
@@ -236,7 +238,7 @@ def test_a_fit_schedules_nothing_and_a_build_is_no_part_of_it(monkeypatch: pytes
 
 @pytest.mark.parametrize("name", ["build_", "report_", "coef_"])
 def test_before_a_fit_there_is_nothing(name: str) -> None:
-    assert not hasattr(LinearRegression(), name)
+    assert not hasattr(LinearRegression(), name) and name not in dir(LinearRegression())
 
 
 def test_a_search_over_a_pipeline() -> None:

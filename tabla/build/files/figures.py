@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from tabla.build.files.costs import Costs, costs
+from tabla.build.files.report_page import report_html
 from tabla.graph.program_text import Locate, as_it_is
 from tabla.schedule.bound import Bound
 from tabla.schedule.placing.schedule import Schedule
@@ -16,7 +17,7 @@ SCHEMA = "tabla-report-1"
 ROOT_COPIES = 3  # a root keeps a copy of its memory for each of three operands (decision 3, section 3.5)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class BuildReport:
     """The figures of a build.
 
@@ -64,6 +65,13 @@ class BuildReport:
     load_cycles: int = 0
     dump_cycles: int = 0
     output_words: int = 1
+
+    def __repr__(self) -> str:
+        array = f"{self.pes} PEs, {self.format}"
+        return f"<BuildReport {self.name}: {array}, {self.cycles} cycles per sample, {self.ratio:.2f} times the bound>"
+
+    def _repr_html_(self) -> str:
+        return report_html(self.name, self.numbers(), self.costs)
 
     @property
     def binding(self) -> str:

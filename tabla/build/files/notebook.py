@@ -1,27 +1,16 @@
-"""What Jupyter notebooks show: the report of a build, the picture of a graph, the page of a schedule."""
+"""What Jupyter notebooks show of a graph and of a schedule: a picture, and a page."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from html import escape
 
-from tabla.build.files.figures import BuildReport
 from tabla.build.files.graph_picture import svg
 from tabla.build.files.schedule_page import schedule_page
 from tabla.graph.graph import Graph
+from tabla.graph.program_text import Locate, as_it_is
 from tabla.schedule.bound import quick
 from tabla.schedule.placing.schedule import Schedule
-
-_ROW = "<tr><th style='text-align:left'>{}</th><td style='text-align:left'>{}</td></tr>"
-
-
-def report_html(name: str, report: BuildReport) -> str:
-    """Return the figures of a build as an HTML table."""
-    numbers = report.numbers()
-    terms = numbers.pop("bound_terms")
-    numbers["bound_terms"] = ", ".join(f"{term} {cycles}" for term, cycles in terms.items())
-    rows = "".join(_ROW.format(escape(key.replace("_", " ")), escape(str(value))) for key, value in numbers.items())
-    return f"<table><caption>{escape(name)}</caption>{rows}</table>"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -41,10 +30,12 @@ class DrawnGraph(Graph):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class DrawnSchedule(Schedule):
-    """A schedule that notebooks show as its page."""
+    """A schedule that notebooks show as its page. `locate` leads from its places in the text to those in the file."""
+
+    locate: Locate = field(default=as_it_is, compare=False, repr=False)
 
     def _repr_html_(self) -> str:
-        page = escape(schedule_page(self, quick(self.graph, self.template, self.format)), quote=True)
+        page = escape(schedule_page(self, quick(self.graph, self.template, self.format), self.locate), quote=True)
         return f'<iframe srcdoc="{page}" style="width:100%;height:480px;border:0"></iframe>'
 
 
@@ -53,6 +44,6 @@ def drawn_graph(graph: Graph) -> DrawnGraph:
     return DrawnGraph(**{each.name: getattr(graph, each.name) for each in fields(Graph)})
 
 
-def drawn_schedule(schedule: Schedule) -> DrawnSchedule:
+def drawn_schedule(schedule: Schedule, locate: Locate = as_it_is) -> DrawnSchedule:
     """Return the same schedule, as one that notebooks show as its page."""
-    return DrawnSchedule(**{each.name: getattr(schedule, each.name) for each in fields(Schedule)})
+    return DrawnSchedule(**{each.name: getattr(schedule, each.name) for each in fields(Schedule)}, locate=locate)

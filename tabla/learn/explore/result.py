@@ -16,6 +16,7 @@ from tabla.base.folder import replaced_file
 from tabla.base.layout import laid_out
 from tabla.base.source import TablaError, TablaTypeError, TablaValueError
 from tabla.learn.explore.candidate import Candidate, Part
+from tabla.learn.explore.notebook import exploration_html
 from tabla.learn.explore.page import explore_page
 from tabla.learn.explore.records import check_folder, told
 from tabla.templates.targets import KINDS
@@ -41,7 +42,7 @@ PAGE, FIGURES = "index.html", "explore.json"
 """The files of a report: the page, and all figures as JSON."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Exploration:
     """The outcome of an exploration.
 
@@ -52,6 +53,13 @@ class Exploration:
     name: str
     points: tuple[Candidate, ...] = field(repr=False)
     metric: str = ""
+
+    def __repr__(self) -> str:
+        fronts = ", ".join(f"{len(self.front(part))} on the front of {part.name}" for part in self.parts)
+        return f"<Exploration {self.name}: {len(self.points)} points, {fronts}>"
+
+    def _repr_html_(self) -> str:
+        return exploration_html(self, self.rows)
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -135,10 +143,11 @@ class Exploration:
             )
             points = f"{len(found)} point{'' if len(found) == 1 else 's'}"
             head = f"{self.name} on {part.name}: {points}, {len(best)} on the front{rest}"
-            blocks.append("\n".join([head, "", *self._table(best, width)]))
+            blocks.append("\n".join([head, "", *laid_out(self.rows(best), width)]))
         return "\n\n".join(blocks) + "\n"
 
-    def _table(self, found: Sequence[Candidate], width: int | None) -> list[str]:
+    def rows(self, found: Sequence[Candidate]) -> list[list[str]]:
+        """Return the figures of points as the rows of a table, below its head."""
         heads = ["samples/s", "area %", *([self.metric] if self.metric else []), "PEs", "format", "guard", "minibatch"]
         rows = [[*heads, "cycles", "MHz", *KINDS]]
         for each in found:
@@ -151,4 +160,4 @@ class Exploration:
             figures = [f"{each.cycles:g}" if each.cycles else "-", clock]
             resources = [f"{each.resources[kind]:,}" if kind in each.resources else "-" for kind in KINDS]
             rows.append([*goals, *array, *figures, *resources])
-        return laid_out(rows, width)
+        return rows

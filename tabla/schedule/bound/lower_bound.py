@@ -32,7 +32,7 @@ from tabla.schedule.bound.shares import Shares
 from tabla.templates.template import Template, timing
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Bound:
     """A lower bound on the cycles of a sample in the steady state; with minibatches, of a step.
 
@@ -46,6 +46,16 @@ class Bound:
     def cycles(self) -> int:
         """The largest term: no schedule takes fewer cycles."""
         return max(self.terms.values())
+
+    def __repr__(self) -> str:
+        return f"<Bound {self.cycles} cycles, set by {self.binding}>"
+
+    def _repr_html_(self) -> str:
+        from tabla.base.html import block, paragraph, table
+
+        terms = sorted(self.terms.items(), key=lambda term: -term[1])
+        told = f"No schedule takes fewer than {self.cycles} cycles, because of the term {self.binding}."
+        return block(paragraph(told), table(terms, head=("term", "cycles")))
 
     @property
     def binding(self) -> str:
