@@ -104,6 +104,9 @@ def declared_fault(name: str, categories: Categories, shape: tuple[int, ...]) ->
     counts = ", ".join(f"{column} {len(known)}" for column, known in categories.items() if known)
     declared = name + "".join(f"[{size}]" for size in shape)
     width = len(elements(categories))
+    if not counts:
+        what = f"'{name}' takes {width} of the columns, but the program declares '{declared}'"
+        return TablaError(what, hint=f"declare '{name}[{width}]'")
     return TablaError(
         f"the {len(categories)} columns of '{name}' are {width} numbers with their categories ({counts}), but the"
         f" program declares '{declared}'",
