@@ -81,7 +81,9 @@ def is_number(cell: object, *, comma: bool = False) -> bool:
 
 
 def meaning_of(cell: object) -> Meaning | None:
-    """Return what a cell that is no number probably means; None for a text that is only a text."""
+    """Return what a cell that is no number probably means; None for a number, and for a text that is only a text."""
+    if is_number(cell):
+        return None
     if type(cell).__name__ in ("datetime64", "datetime", "date", "Timestamp", "Timedelta", "timedelta64"):
         return _DATE
     text = str(cell).strip()

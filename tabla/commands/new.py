@@ -29,6 +29,13 @@ def run(arguments: Namespace, console: Console) -> int:
     check_new(folder)
     console.progress(f"{arguments.data}: choosing a model and a number format")
     made = new_project(folder, Path(arguments.data), arguments.label, arguments.model, build)
+    if made.columns:
+        console.remark(
+            f"note: the first line of '{arguments.data}' is a sample and no header, so the columns are called"
+            f" {made.columns[0]} to {made.columns[-1]}"
+        )
+    if arguments.label is None:
+        console.remark("note: no --label names a column to predict, so the model learns the table itself")
     with new_folder(folder) as fresh:
         for name, text in made.files.items():
             (fresh / name).write_text(text, encoding="utf-8", newline="\n")

@@ -22,6 +22,7 @@ from tabla.base.npz import read_npz
 from tabla.base.options import Option, options_of
 from tabla.base.source import Label, Source, Span, TablaError
 from tabla.learn.data.recipe import NAME as RECIPE
+from tabla.learn.data.split import split_of
 from tabla.learn.options import RECORDS
 
 NAME = "tabla.toml"
@@ -51,6 +52,8 @@ _ONE_OF = (("split", "split_last"), ("weights", "seed"), ("split_last", "split_s
 """Options of which a command takes one. One that the command line gives takes the place of the other."""
 _TOLD = ("format", "model_guard", "saturate", "columns", "classes", "categories", "missing", "no_header")
 """What models tell themselves."""
+_MOST_SHOWN = 8
+"""So many values of a list are shown."""
 _USERS = ("test", "predict", "eval", "sim")
 """The commands that use models, and learn none."""
 
@@ -113,9 +116,12 @@ class Settings:
         span, kind = self.span(name, section), option.kind_of(command)
         try:
             takes_text = isinstance(value, str) and kind.takes == "one"
-            checked = kind.read(value) if takes_text else kind.checked(name, value)
+            checked = kind.checked(name, kind.read(value) if takes_text else value)
+            if name in ("split", "split_last"):
+                split_of(None, None, checked) if name == "split_last" else split_of(checked, None)
         except TablaError as fault:
-            raise TablaError(fault.message, Label(span), hint=fault.hint or kind.range or None) from None
+            known = f"the values are {kind.range}" if kind.range else None
+            raise TablaError(fault.message, Label(span), hint=fault.hint or known) from None
         shown = " ".join(kind.written(checked)) if kind.takes != "switch" else str(value).lower()
         match kind.takes:
             case "names":
@@ -128,6 +134,23 @@ class Settings:
         if not isinstance(value, str) or not value:
             raise TablaError(f"{name}: {value!r} is not the path of a file", Label(span), hint="write it in quotes")
         return value
+
+    def models(self) -> list[str]:
+        """Return the files of models that the settings name: what ``train`` writes, and what other commands use."""
+        named = [("train", OUTPUT), *((command, "weights") for command in ("test", "predict"))]
+        found = [self.content.get(command, {}).get(key) for command, key in named]
+        return list(dict.fromkeys(each for each in found if isinstance(each, str)))
+
+    def listed(self) -> Iterator[tuple[str, str, int]]:
+        """Yield the name of each setting, its value as text, and its line, in the order of the file."""
+        found: dict[int, tuple[str, str, int]] = {}
+        for name, value in self.content.items():
+            inside = value if _is_section(name, value) else None
+            for key, each in [(name, value)] if inside is None else inside.items():
+                span = self.span(key, "" if inside is None else name)
+                shown = name if inside is None else f"{name}.{key}"
+                found[span.start] = (shown, _shown(each), span.line)
+        yield from (found[start] for start in sorted(found))
 
     def check(self) -> None:
         """Raise `TablaError` for the first key that is no option, at its place, with the one that is most like it."""
@@ -193,7 +216,7 @@ def complete(arguments: Namespace) -> tuple[str, ...]:
         arguments.file = settings.file
     found = settings.of(command)
     _use(arguments, found, "weights", given)
-    if arguments.weights is not None if hasattr(arguments, "weights") else False:
+    if getattr(arguments, "weights", None) is not None:
         _refuse_missing(arguments, found)
         if command in _USERS and _tells(arguments.weights):
             found = {name: setting for name, setting in found.items() if name not in _TOLD}
@@ -245,6 +268,20 @@ def _tells(weights: str) -> bool:
 
 def _same(one: str, other: str | None) -> bool:
     return other is not None and (one == other or Path(one).resolve() == Path(other).resolve())
+
+
+def _shown(value: object) -> str:
+    """Return a value as a line of text."""
+    match value:
+        case bool():
+            return str(value).lower()
+        case dict():
+            return "; ".join(f"{key} = {_shown(each)}" for key, each in value.items())
+        case list():
+            texts = [str(each) for each in value]
+            more = f" and {len(texts) - _MOST_SHOWN} more" if len(texts) > _MOST_SHOWN else ""
+            return ", ".join(texts[:_MOST_SHOWN]) + more
+    return str(value)
 
 
 def _is_section(name: str, value: object) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -48,6 +48,11 @@ class Facts:
     gaps: bool
     header: bool
 
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The names that the columns of a table without a header got."""
+        return () if self.header else self.table.header
+
 
 def facts_of(path: Path, label: str | None) -> Facts:
     """Look at a table, and at the column of its label, if it has one.
@@ -89,11 +94,6 @@ def facts_of(path: Path, label: str | None) -> Facts:
         gaps=any(table.gaps(column).any() for column in used),
         header=header,
     )
-
-
-def without_header(path: Path, facts: Facts) -> Facts:
-    """Return facts of a table, whose first line is a sample."""
-    return replace(facts, table=read_table(path, header=False), header=False)
 
 
 def _reason(table: Table, column: int) -> str:
@@ -161,11 +161,15 @@ def _few(cells: Sequence[object], names: Sequence[str]) -> bool:
 def _refuse_disguised(table: Table, column: int, cells: Sequence[object], names: Sequence[str]) -> None:
     """Raise `TablaError` for a label that is a number in disguise, or whose texts name the rows."""
     rows = np.flatnonzero(~table.gaps(column))
-    if any(is_number(cell, comma=table.comma) for cell in cells) and 2 * len(names) > len(cells):
+    plain = [is_number(cell, comma=table.comma) for cell in cells]
+    if any(plain) and 2 * len(names) > len(cells):
         table.numbers(column, gaps=True)  # this says which cell is no number
-    meanings = [meaning_of(cell) for cell in cells]
-    if (first := meanings[0]) is not None and all(meanings):
-        raise TablaError(f"{table.place(int(rows[0]), column)}: '{cells[0]}' {first.what}", hint=first.cure)
+    for row, cell, number in zip(rows.tolist(), cells, plain, strict=True):
+        meaning = None if number else meaning_of(cell)
+        if meaning is None and not number:
+            break
+        if meaning is not None:
+            raise TablaError(f"{table.place(row, column)}: '{cell}' {meaning.what}", hint=meaning.cure)
     if 2 * len(names) > len(cells):
         raise TablaError(
             f"column '{table.header[column]}' has {len(names)} different texts in {len(cells)} rows, which are no"

@@ -165,9 +165,9 @@ def _head(outline: Outline, weighted: str) -> Iterator[str]:
         yield "// The loss is the cross entropy L = -log of the probability of the right class."
         yield _with("e[o] = p[o] - y[o];", "dL/dz: the derivative of log p[r] by z[o] is (1 if o = r) - p[o]")
     elif outline.head == LOGISTIC:
-        yield _with(f"h = sigmoid({weighted});", f"the probability of {outline.classes[1]}; z is what sigmoid reads")
+        yield _with(f"h = sigmoid({weighted});", f"the probability of {outline.classes[1]}; z is what it reads")
         yield "// The loss is the cross entropy L = -y log h - (1 - y) log(1 - h)."
-        yield _with("e = h - y;", "dL/dz: the slope h (1 - h) of the sigmoid cancels the denominators of dL/dh")
+        yield _with("e = h - y;", "dL/dz: the slope h (1 - h) of sigmoid cancels the denominators of dL/dh")
     elif outline.autoencodes:
         yield _with(f"r[o] = {weighted};", "what the network gives back")
         yield "// The loss is half the sum of the squared errors, L = (r - y)^2 / 2."

@@ -49,12 +49,16 @@ _TITLES = {LINEAR: "Linear regression", LOGISTIC: "Logistic regression", SOFTMAX
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Project:
-    """A new project: its files by their names, what it learns, and the columns that it leaves out."""
+    """A new project: its files by their names, what it learns, and the columns that it leaves out.
+
+    `columns` are the names that the columns of a table without a header got.
+    """
 
     name: str
     about: str
     files: Mapping[str, str]
     left_out: tuple[LeftOut, ...]
+    columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -98,7 +102,7 @@ def new_project(folder: Path, data: Path, label: str | None, model: Model | None
     plan = _plan(name, facts, chosen, data, os.path.relpath(data, folder))
     plan = _with_format(plan, build)
     files = {f"{name}.t": program_text(plan.outline), "tabla.toml": _settings(plan), "README.md": _page(plan)}
-    return Project(name=name, about=_about(plan), files=files, left_out=facts.left_out)
+    return Project(name=name, about=_about(plan), files=files, left_out=facts.left_out, columns=facts.named)
 
 
 def _fitting(facts: Facts, model: Model | None) -> Model:
