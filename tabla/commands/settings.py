@@ -52,6 +52,7 @@ _ONE_OF = (("split", "split_last"), ("weights", "seed"), ("split_last", "split_s
 """Options of which a command takes one. One that the command line gives takes the place of the other."""
 _TOLD = ("format", "model_guard", "saturate", "columns", "classes", "categories", "missing", "no_header")
 """What models tell themselves."""
+_PATHS = "correct the path, which begins in this folder"
 _MOST_SHOWN = 8
 """So many values of a list are shown."""
 _USERS = ("test", "predict", "eval", "sim")
@@ -192,6 +193,8 @@ def read_settings() -> Settings | None:
         start = sum(len(each) + 1 for each in lines[: line - 1]) + column - 1
         what = re.sub(r" \(at .*\)$", "", str(fault))
         hint = "texts stand in quotes, and lists in brackets: columns = {x = ['age', 'fare'], y = ['price']}"
+        if "\\" in what:
+            hint = "write paths with / in place of \\, or in single quotes: data = 'C:\\tables\\ship.csv'"
         raise TablaError(
             f"this is no TOML: {what}", Label(Span(source=source, start=start, end=start + 1)), hint=hint
         ) from None
@@ -214,6 +217,7 @@ def complete(arguments: Namespace) -> tuple[str, ...]:
     given = [FILE] if arguments.file is None and settings.file is not None else []
     if given:
         arguments.file = settings.file
+        _refuse_no_file(settings)
     found = settings.of(command)
     _use(arguments, found, "weights", given)
     if getattr(arguments, "weights", None) is not None:
@@ -224,7 +228,16 @@ def complete(arguments: Namespace) -> tuple[str, ...]:
         found = _of_gen(arguments, found)
     for name in found:
         _use(arguments, found, name, given)
+    if DATA in given and not Path(found[DATA].value).exists():
+        raise TablaError(f"there is no file '{found[DATA].value}'", Label(found[DATA].span), hint=_PATHS)
     return tuple(given)
+
+
+def _refuse_no_file(settings: Settings) -> None:
+    """Raise `TablaError` at its place for a program that is not there. A part of a file stands after a colon."""
+    file = str(settings.file)
+    if not Path(file).exists() and not Path(file.rpartition(":")[0] or file).exists():
+        raise TablaError(f"there is no file '{file}'", Label(settings.span(FILE)), hint=_PATHS)
 
 
 def _use(arguments: Namespace, found: Mapping[str, Setting], name: str, given: list[str]) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tabla.base.cells import is_gap
+from tabla.base.cells import is_gap, meaning_of
 from tabla.base.origin import Origin
 from tabla.base.source import TablaError
 from tabla.base.table import Columns, Places, Table
@@ -71,9 +71,10 @@ class Gathering:
 
     def of_table(self, table: Table, columns: Columns) -> Gathered:
         """Return the arrays of a table, whose `columns` were named, or else are those of the header."""
-        refuse_strange_columns(self.categories, table)
         found = table.places(columns or None, self.texts).items()
         places = {name: each for name, each in found if not (self.whole and name in self.labels)}
+        taken = {column for name, each in places.items() if not self._is_label(name) for column in each.columns}
+        refuse_strange_columns(self.categories, table, taken)
         mirrors = self._mirrors(places)
         labels = {name for name in places if self._is_label(name)} - mirrors.keys()
         table, left_out, rows = self._without_gaps(table, places, labels)
@@ -92,6 +93,7 @@ class Gathering:
             elif name in self.texts:
                 arrays[name] = table.labels(each.columns[0])
             else:
+                self._refuse_no_labels(table, name, each)
                 numbers = np.stack([table.numbers(column) for column in each.columns], axis=1)
                 arrays[name] = numbers.reshape(len(table), *self._shape(name, each))
         for name, of in mirrors.items():
@@ -134,6 +136,19 @@ class Gathering:
         names = [name for name in gaps if not self._is_label(name)]
         return self._filled(plain, names, self.stored, origin, training, Treated(rows=rows, left_out=rows - len(kept)))
 
+    def _refuse_no_labels(self, table: Table, name: str, places: Places) -> None:
+        """Raise `TablaError` for a label that is missing, or that is a text, with the options that help there."""
+        for column in places.columns:
+            missing = table.gaps(column)
+            if missing.any():
+                cure = "--missing drop leaves such rows out; or write the label"
+                raise table.missing(int(missing.argmax()), column, what="the label", cure=cure)
+            if table.holds_texts(column, np.arange(len(table))) and meaning_of(table.cells[column][0]) is None:
+                raise TablaError(
+                    f"{table.place(0, column)}: '{table.cells[column][0]}' is not a number",
+                    hint=f"if the column names classes, add --classes {name}; otherwise write numbers",
+                )
+
     def _is_label(self, name: str) -> bool:
         return name in self.labels or name in self.texts
 
@@ -159,6 +174,9 @@ class Gathering:
         if self.whole:
             return np.arange(rows)
         left_out = np.zeros(rows, np.bool_)
+        for name in labels:
+            if rows and name in gaps and gaps[name].all():
+                raise TablaError(f"every value of the label '{name}' is missing", hint="write the labels to learn from")
         for name, missing in gaps.items():
             if self.missing == DROP or name in labels:
                 left_out |= missing

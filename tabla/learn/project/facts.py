@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 
 import numpy as np
@@ -70,10 +69,7 @@ def facts_of(path: Path, label: str | None) -> Facts:
             f"'{path}' has {len(table)} rows, and a model learns nothing from so few", hint="give a larger table"
         )
     if label is not None and label not in table.header:
-        near = get_close_matches(label, table.header, 1, 0.6)
-        listed = ", ".join(table.header[:12]) + (", ..." if len(table.header) > 12 else "")
-        hint = f"did you mean '{near[0]}'?" if near else f"it has {listed}"
-        raise TablaError(f"'{path}' has no column '{label}'", hint=hint)
+        raise table.no_column(label)
     inputs: list[str] = []
     left_out: list[LeftOut] = []
     for column, name in enumerate(table.header):

@@ -32,7 +32,7 @@ class Model:
         kind, colon, size = text.partition(":")
         hint = f"use one of {', '.join(MODELS)}, or network:32 for a hidden layer of 32"
         if kind not in MODELS or (colon and kind not in (NETWORK, AUTOENCODER)):
-            raise TablaValueError(f"there is no model '{text}'", hint=hint)
+            raise TablaValueError(f"there is no model '{text}'; {hint}", hint=hint)
         if colon and not (size.isdecimal() and 0 < int(size) <= _MOST_HIDDEN):
             raise TablaValueError(f"'{size}' is no size of a hidden layer from 1 to {_MOST_HIDDEN}", hint=hint)
         return Model(kind=kind, hidden=int(size) if colon else HIDDEN if kind == NETWORK else 0)
