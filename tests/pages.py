@@ -96,6 +96,9 @@ def command(line: str, capsys: pytest.CaptureFixture[str]) -> str:
     The test is skipped if the program is not installed.
     """
     program, *words = shlex.split(line)
+    if program == "cd":
+        os.chdir(words[0])
+        return f"$ {line}\n"
     if program == "tabla":
         status = main(words)
         heard = capsys.readouterr()

@@ -37,6 +37,10 @@ _COMMA = Meaning(
     cure="write a decimal point; where semicolons separate the columns, a decimal comma is read, too",
 )
 _UNIT = Meaning(what="has a unit", cure="write the number alone, and the unit into the name of the column")
+_NOTHING = Meaning(
+    what="is not a number, but may stand for a missing value",
+    cure="leave the cell empty, and choose with --missing what is done then; or write the number",
+)
 _GARBLED = Meaning(
     what="is not a number",
     cure="write numbers such as -1.5e3; if these are codes, --categories takes the column for categories",
@@ -48,6 +52,7 @@ _KINDS = (
     (re.compile(r"\d{1,3}:\d{2}(:\d{2}(\.\d+)?)?( ?[AaPp][Mm])?", re.ASCII), _TIME),
     (re.compile(r"[+-]?\d+,(\d{1,2}|\d{4,})", re.ASCII), _COMMA),
     (re.compile(r"[+-]?[$€£] ?\d[\d.,]*|[+-]?\d[\d.,]* ?([$€£%‰°]|k|[kmcµ]?[gmlsVAW]|km/h|°C|°F)"), _UNIT),
+    (re.compile(r"-+|\.+|none|missing|unknown|not available", re.IGNORECASE), _NOTHING),
     (re.compile(r"[+-]?[.,]?\d[\d.,:/'’ ()+-]*"), _GARBLED),
 )
 _THOUSANDS = re.compile(
@@ -81,7 +86,9 @@ def is_number(cell: object, *, comma: bool = False) -> bool:
 
 
 def meaning_of(cell: object) -> Meaning | None:
-    """Return what a cell that is no number probably means; None for a text that is only a text."""
+    """Return what a cell that is no number probably means; None for a number, and for a text that is only a text."""
+    if is_number(cell):
+        return None
     if type(cell).__name__ in ("datetime64", "datetime", "date", "Timestamp", "Timedelta", "timedelta64"):
         return _DATE
     text = str(cell).strip()

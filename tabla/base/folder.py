@@ -124,6 +124,38 @@ def replaced_folder(folder: Path, maker: str = GEN) -> Iterator[Path]:
         raise _refused(f"'{folder}'", fault, _OTHER) from None
 
 
+def check_new(folder: Path) -> None:
+    """Raise `TablaError` if there is something at this path already, or if no folder can be made there."""
+    try:
+        there = folder.is_symlink() or folder.exists()
+    except OSError as fault:
+        raise TablaError(f"cannot make '{folder}': {fault.strerror or fault}", hint="choose another name") from None
+    if there:
+        raise TablaError(f"'{folder}' is there already", hint="choose another name, or remove it")
+    check_writable(folder.parent)
+
+
+@contextmanager
+def new_folder(folder: Path) -> Iterator[Path]:
+    """Yield a new empty folder, which becomes `folder` when the ``with`` block ends.
+
+    After an exception in the block there is no such folder. One that is there already is a `TablaError`.
+    """
+    check_new(folder)
+    try:
+        make_folder(folder.parent)
+        with work_folder(folder.parent) as work:
+            fresh = work / "new"
+            fresh.mkdir()
+            yield fresh
+            settle(fresh)
+            check_new(folder)
+            fresh.rename(folder)
+            settle_names(folder.parent)
+    except OSError as fault:
+        raise _refused(f"'{folder}'", fault, "choose another folder") from None
+
+
 def _put(fresh: Path, folder: Path, old: Path) -> None:
     """Give a new folder the name of an old one, which may not exist. Another process may do the same meanwhile.
 

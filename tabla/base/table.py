@@ -13,6 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from math import prod
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -29,6 +30,8 @@ Columns = Mapping[str, Sequence[str]]
 DELIMITERS = ",;\t|"
 SUFFIXES = (".csv", ".tsv", ".txt")
 MOST_AXES = 32
+_ARCHIVE = "PK\x03\x04"
+"""How a workbook begins, whatever its name ends in."""
 FRAME = "the data frame"
 """What errors call a data frame."""
 REST = "*"
@@ -209,8 +212,21 @@ class Table:
             raise self.no_header()
         for column in (column for each in found.values() for column in each):
             if column not in known:
-                raise TablaError(f"{self.origin} has no column '{column}'", hint=f"it has {_listed(self.header)}")
+                raise self.no_column(column)
         return found
+
+    def no_column(self, name: str, what: str = "") -> TablaError:
+        """Return the fault of a column that is not there, which names the one that is most like it.
+
+        `what` is added to the message.
+        """
+        folded = {header.casefold(): header for header in reversed(self.header)}
+        near = get_close_matches(name.casefold(), folded, 1, 0.6)
+        meant = f"did you mean '{folded[near[0]]}'? " if near else ""
+        bare = any(is_number(header) for header in self.header) and not near
+        hint = f"{meant}it has {_listed(self.header)}"
+        hint += "; if its first line is a sample and no header, add --no-header" if bare else ""
+        return TablaError(f"{self.origin} has no column '{name}'{what}", hint=hint)
 
     def no_header(self) -> TablaError:
         """Return the fault of a table whose first line has numbers alone."""
@@ -294,6 +310,10 @@ def read_table(path: Path, *, header: bool = True) -> Table:
         raise _not_utf8(path) from None
     except csv.Error as fault:
         raise TablaError(f"'{path}' is not comma-separated text: {fault}", hint="save it as CSV again") from None
+    if text.startswith(_ARCHIVE):
+        raise TablaError(
+            f"'{path}' is an archive and no text", hint="save the table as CSV in your spreadsheet program"
+        )
     if (header and len(rows) < 2) or not rows:
         raise TablaError(f"'{path}' holds no sample", hint="write a header line, and then a line for each sample")
     comma, first = delimiter == ";", [cell.strip() for cell in rows[0][1]]

@@ -145,8 +145,8 @@ def _of_lists(option: Option, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def add_file(parser: ArgumentParser) -> None:
     """Add the program, the one argument without a name."""
-    text = "the program: model.t, kernel.tc[:def], layer.py:function or model.onnx"
-    parser.add_argument("file", metavar="FILE", help=text)
+    text = "the program: model.t, kernel.tc[:def], layer.py:function or model.onnx (default: that of tabla.toml)"
+    parser.add_argument("file", metavar="FILE", nargs="?", help=text)
 
 
 def add_quiet(parser: ArgumentParser) -> None:

@@ -43,6 +43,11 @@ class Command:
 
 
 COMMANDS = {
+    "new": Command(
+        "new",
+        "make a project from a table: a program that fits it, its settings, and a page about them",
+        "tabla new iris --data iris.csv --label species",
+    ),
     "gen": Command(
         "gen",
         "write the accelerator: Verilog, memory images, manifest, pictures and a test bench",
@@ -160,6 +165,7 @@ COMMANDS = {
 }
 
 FIRST = (
+    ("tabla new my --data FILE --label COLUMN", "make a project from a table"),
     ("tabla examples logistic", "write an example with its data"),
     ("tabla check logistic.t", "report its faults"),
     ("tabla train logistic.t --data FILE -o w.npz", "learn, on the simulated array"),
@@ -176,6 +182,28 @@ class Parser(argparse.ArgumentParser):
 
     often: tuple[str, ...] = ()
     """The options that the help lists first."""
+    needed: tuple[argparse.Action, ...] = ()
+    """The arguments that the command needs, from the command line or from ``tabla.toml``."""
+
+    def relax(self) -> None:
+        """Let a ``tabla.toml`` give what the command needs: only `complete` refuses what is missing then."""
+        self.needed = tuple(
+            each for each in self._actions if each.required or (each.dest == "file" and each.nargs == "?")
+        )
+        for each in self.needed:
+            each.required = False
+
+    def complete(self, parsed: argparse.Namespace, console: Console) -> None:
+        """Complete the arguments by ``tabla.toml``, and say so. What is missing then is a fault of the command line."""
+        from tabla.commands.settings import NAME, complete
+
+        given = complete(parsed)
+        missing = [each for each in self.needed if getattr(parsed, each.dest) is None and parsed.command != "show"]
+        if missing:
+            names = ("/".join(each.option_strings) or str(each.metavar) for each in missing)
+            self.error(f"the following arguments are required: {', '.join(names)}")
+        if given:
+            console.remark(f"{NAME} gives {', '.join(given)}")
 
     def sections(self) -> Iterator[tuple[str, list[argparse.Action]]]:
         """Yield the titles of the help with their options: first those that people use, then the groups."""
@@ -198,7 +226,7 @@ class Parser(argparse.ArgumentParser):
 
         All options would make a usage of twenty lines, and ``--help`` lists them anyway.
         """
-        needed = [action for action in self._actions if action.required or not action.option_strings]
+        needed = [action for action in self._actions if action in self.needed or not action.option_strings]
         needed.sort(key=lambda action: bool(action.option_strings))
         return " ".join([self.prog, *map(_in_usage, needed), "[OPTIONS]"])
 
@@ -249,6 +277,7 @@ def parser_for(*wanted: str | None) -> Parser:
         if name in wanted:
             found = import_module(f"tabla.commands.{known.module}")
             found.configure(sub)
+            sub.relax()
             sub.often = tuple(known.often.split())
             sub.set_defaults(run=found.run, parser=sub)
     return parser
@@ -341,12 +370,13 @@ def _run(words: list[str], console: Console) -> int:
     """Run the command of `words` and return the exit status. An interrupt goes on to the caller."""
     try:
         parsed = _parsed(words)
+        console.quiet = getattr(parsed, "quiet", False)
+        parsed.parser.complete(parsed, console)
     except SystemExit as stop:  # argparse exits after --help, --version and errors
         return int(stop.code or 0)
     except TablaError as fault:  # the records of templates, which are choices of options, cannot be read
         console.fault(str(fault))
         return 1
-    console.quiet = getattr(parsed, "quiet", False)
     try:
         from tabla.commands.overwriting import check_outputs
 

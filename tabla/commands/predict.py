@@ -19,8 +19,11 @@ from tabla.learn.predict import predict
 
 def configure(parser: ArgumentParser) -> None:
     """Add the options of the command."""
-    text = "the models with their program, as tabla train -o wrote them; or the program, and --weights"
-    parser.add_argument("file", metavar="FILE", help=text)
+    text = (
+        "the models with their program, as tabla train -o wrote them; or the program, and --weights (default: those of"
+    )
+    text += " tabla.toml)"
+    parser.add_argument("file", metavar="FILE", nargs="?", help=text)
     add_data(parser, required=True)
     text = "write the predictions there, a row for each row of the data: .csv or .npz"
     parser.add_argument("-o", "--output", metavar="FILE", help=text)

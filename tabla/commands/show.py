@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tabla.base.arrays import read_arrays
+from tabla.base.source import TablaError
 from tabla.commands.console import Console
+from tabla.commands.settings import NAME, Settings, read_settings
 from tabla.learn.data.preparation import Preparation, separated
 from tabla.learn.data.recipe import ModelRecipe, recipe_in
 
@@ -25,14 +27,42 @@ _MOST_CATEGORIES = 8
 
 def configure(parser: ArgumentParser) -> None:
     """Add the options of the command."""
-    parser.add_argument("file", metavar="FILE.npz", help="a file of models, as tabla train -o writes it")
+    text = "a file of models, as tabla train -o writes it (default: the settings of tabla.toml, and its models)"
+    parser.add_argument("file", metavar="FILE.npz", nargs="?", help=text)
 
 
 def run(arguments: Namespace, console: Console) -> int:
-    """Print the models and their recipe."""
-    arrays = read_arrays(Path(arguments.file))
+    """Print the settings of the folder, and the models with their recipe."""
+    settings = read_settings()
+    models = [] if settings is None else settings.models()
+    if arguments.file is None and settings is None:
+        raise TablaError(
+            f"there is no file of models to show, and no {NAME} in this folder",
+            hint="name a file that tabla train -o wrote, or make a project with tabla new",
+        )
+    shown = arguments.file or next((each for each in models if Path(each).is_file()), None)
+    if settings is not None and (arguments.file is None or arguments.file in models):
+        lines = [*_of_settings(settings), ("others", "the defaults, which --help of each command lists")]
+        console.result("\n".join(f"{name:<16}{text}" for name, text in lines))
+        if shown is None:
+            console.result("\nno models yet: tabla train learns them")
+            return 0
+        console.result(f"\nmodels of {shown}, which come before {NAME} in what they tell")
+    assert shown is not None  # either it is named, or the settings name it
+    return _show(shown, console)
+
+
+def _of_settings(settings: Settings) -> Iterator[tuple[str, str]]:
+    """Yield the settings, each with its value and its line."""
+    yield "settings", NAME
+    for name, value, line in settings.listed():
+        yield name, f"{value}  ({NAME}:{line})"
+
+
+def _show(file: str, console: Console) -> int:
+    arrays = read_arrays(Path(file))
     models, preparation = separated(arrays)
-    recipe = recipe_in(arrays, f"'{arguments.file}'")
+    recipe = recipe_in(arrays, f"'{file}'")
     shapes = (f"{name}{''.join(f'[{size}]' for size in array.shape)}" for name, array in models.items())
     lines = [("models", ", ".join(shapes) or "none"), *_of_recipe(recipe), *_of_data(preparation)]
     console.report("\n".join(f"{name:<16}{text}" for name, text in lines))

@@ -31,7 +31,8 @@ from tabla.templates.targets import target as find_target
 
 def configure(parser: ArgumentParser) -> None:
     """Add the options of the command."""
-    parser.add_argument("file", metavar="FILE|DIR", help="the program, or a folder of tabla gen or tabla overlay")
+    text = "the program, or a folder of tabla gen or tabla overlay (default: the program of tabla.toml)"
+    parser.add_argument("file", metavar="FILE|DIR", nargs="?", help=text)
     part = parser.add_argument_group("the FPGA")
     part.add_argument("--target", required=True, metavar="NAME", help="the family of the FPGA (see tabla targets)")
     add_options(parser, PartOptions)

@@ -104,6 +104,9 @@ def declared_fault(name: str, categories: Categories, shape: tuple[int, ...]) ->
     counts = ", ".join(f"{column} {len(known)}" for column, known in categories.items() if known)
     declared = name + "".join(f"[{size}]" for size in shape)
     width = len(elements(categories))
+    if not counts:
+        what = f"'{name}' takes {width} of the columns, but the program declares '{declared}'"
+        return TablaError(what, hint=f"declare '{name}[{width}]'")
     return TablaError(
         f"the {len(categories)} columns of '{name}' are {width} numbers with their categories ({counts}), but the"
         f" program declares '{declared}'",
@@ -111,12 +114,17 @@ def declared_fault(name: str, categories: Categories, shape: tuple[int, ...]) ->
     )
 
 
-def refuse_strange_columns(asked: Collection[str], table: Table) -> None:
-    """Raise `TablaError` for categories of a column that a table does not have."""
+def refuse_strange_columns(asked: Collection[str], table: Table, taken: Collection[int]) -> None:
+    """Raise `TablaError` for categories of a column that a table does not have, or that is not `taken` by an input."""
     for column in asked:
         if column not in table.header:
-            listed = _listed(table.header)
-            raise TablaError(f"--categories: {table.origin} has no column '{column}'", hint=f"it has {listed}")
+            fault = table.no_column(column)
+            raise TablaError(f"--categories: {fault.message}", hint=fault.hint)
+        if table.header.index(column) not in taken:
+            raise TablaError(
+                f"--categories: no input takes the column '{column}'",
+                hint="name it with --columns; the values of a label are classes, which --classes names",
+            )
 
 
 def _listed(names: Sequence[str], most: int = 12) -> str:

@@ -243,7 +243,7 @@ class Data(DataOptions):
         )
         if self.table is not None:
             table = self._as_learnt(self.table, stored)
-            gathered = gathering.of_table(table, table.resolved(self._named_columns(table, stored)))
+            gathered = gathering.of_table(table, table.resolved(self._named_columns(table, stored, tensors.labels)))
         else:
             gathered = gathering.of_arrays(*self._plain_arrays(tensors, what, texts, gathering.missing))
         found = gathered.arrays
@@ -274,9 +274,13 @@ class Data(DataOptions):
             return read_table(self.path, header=False)
         return table
 
-    def _named_columns(self, table: Table, stored: Preparation) -> Columns:
+    def _named_columns(self, table: Table, stored: Preparation, labels: Collection[str]) -> Columns:
         if self.columns is not None:
             return {name: tuple(each) for name, each in self.columns.items()}
+        for name, columns in stored.columns.items():
+            missing = [column for column in columns if column not in table.header]
+            if missing and len(missing) < len(columns) and name not in labels:
+                raise table.no_column(missing[0], f", from which '{name}' was learnt")
         return {name: each for name, each in stored.columns.items() if set(each) <= set(table.header)}
 
     def _given_arrays(self, tensors: Tensors, what: str, texts: set[str], *, gaps: bool) -> Named:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tabla.base.cells import is_gap
+from tabla.base.cells import is_gap, meaning_of
 from tabla.base.origin import Origin
 from tabla.base.source import TablaError
 from tabla.base.table import Columns, Places, Table
@@ -71,16 +71,21 @@ class Gathering:
 
     def of_table(self, table: Table, columns: Columns) -> Gathered:
         """Return the arrays of a table, whose `columns` were named, or else are those of the header."""
-        refuse_strange_columns(self.categories, table)
         found = table.places(columns or None, self.texts).items()
         places = {name: each for name, each in found if not (self.whole and name in self.labels)}
-        table, left_out, rows = self._without_gaps(table, places)
+        taken = {column for name, each in places.items() if not self._is_label(name) for column in each.columns}
+        refuse_strange_columns(self.categories, table, taken)
+        mirrors = self._mirrors(places)
+        labels = {name for name in places if self._is_label(name)} - mirrors.keys()
+        table, left_out, rows = self._without_gaps(table, places, labels)
         used = np.arange(min(len(table), self.samples))
         training = self.training_rows(len(used)) if len(used) else used
-        inputs = {name: each for name, each in places.items() if not self._is_label(name)}
+        inputs = [name for name in places if name not in labels]
         arrays: Named = {}
         known, unknown = dict(self.stored.categories), Counter[str]()
         for name, each in places.items():
+            if name in mirrors:
+                continue
             if name in inputs:
                 categories = self._categories(table, name, each, training)
                 known |= {name: categories} if any(categories.values()) else {}
@@ -88,8 +93,12 @@ class Gathering:
             elif name in self.texts:
                 arrays[name] = table.labels(each.columns[0])
             else:
+                self._refuse_no_labels(table, name, each)
                 numbers = np.stack([table.numbers(column) for column in each.columns], axis=1)
                 arrays[name] = numbers.reshape(len(table), *self._shape(name, each))
+        for name, of in mirrors.items():
+            known |= {name: known[of]} if of in known else {}
+            arrays[name] = self._as_declared(name, arrays[of], known.get(of, {}))
         named = {name: tuple(table.header[column] for column in each.columns) for name, each in places.items()}
         names = {**named, **{name: elements(known[name]) for name in named if name in known}}
         preparation = replace(
@@ -118,7 +127,7 @@ class Gathering:
             return Gathered(arrays=plain, preparation=self.stored, origin=origin)
         (rows,) = counts
         gaps = {name: _gaps(array) for name, array in stacked.items() if name in plain}
-        kept = self._kept(gaps, rows)
+        kept = self._kept(gaps, rows, [name for name in gaps if self._is_label(name)])
         if len(kept) < rows:
             plain |= {name: plain[name][kept] for name in gaps}
             numbers = range(1, rows + 1) if origin.numbers is None else origin.numbers
@@ -127,10 +136,25 @@ class Gathering:
         names = [name for name in gaps if not self._is_label(name)]
         return self._filled(plain, names, self.stored, origin, training, Treated(rows=rows, left_out=rows - len(kept)))
 
+    def _refuse_no_labels(self, table: Table, name: str, places: Places) -> None:
+        """Raise `TablaError` for a label that is missing, or that is a text, with the options that help there."""
+        for column in places.columns:
+            missing = table.gaps(column)
+            if missing.any():
+                cure = "--missing drop leaves such rows out; or write the label"
+                raise table.missing(int(missing.argmax()), column, what="the label", cure=cure)
+            if table.holds_texts(column, np.arange(len(table))) and meaning_of(table.cells[column][0]) is None:
+                raise TablaError(
+                    f"{table.place(0, column)}: '{table.cells[column][0]}' is not a number",
+                    hint=f"if the column names classes, add --classes {name}; otherwise write numbers",
+                )
+
     def _is_label(self, name: str) -> bool:
         return name in self.labels or name in self.texts
 
-    def _without_gaps(self, table: Table, places: Mapping[str, Places]) -> tuple[Table, int, int]:
+    def _without_gaps(
+        self, table: Table, places: Mapping[str, Places], labels: Collection[str]
+    ) -> tuple[Table, int, int]:
         """Return a table without the rows that are left out, how many these are, and how many there were."""
         if self.missing == ERROR:
             return table, 0, len(table)
@@ -138,20 +162,23 @@ class Gathering:
             name: np.any([self._gaps(table, name, column) for column in each.columns], axis=0)
             for name, each in places.items()
         }
-        kept = self._kept(gaps, len(table))
+        kept = self._kept(gaps, len(table), labels)
         return (
             (table, 0, len(table))
             if len(kept) == len(table)
             else (table.taken(kept), len(table) - len(kept), len(table))
         )
 
-    def _kept(self, gaps: Mapping[str, NDArray[np.bool_]], rows: int) -> NDArray[np.int64]:
+    def _kept(self, gaps: Mapping[str, NDArray[np.bool_]], rows: int, labels: Collection[str]) -> NDArray[np.int64]:
         """Return the positions of the samples that are kept: a sample without its label cannot be learnt from."""
         if self.whole:
             return np.arange(rows)
         left_out = np.zeros(rows, np.bool_)
+        for name in labels:
+            if rows and name in gaps and gaps[name].all():
+                raise TablaError(f"every value of the label '{name}' is missing", hint="write the labels to learn from")
         for name, missing in gaps.items():
-            if self.missing == DROP or self._is_label(name):
+            if self.missing == DROP or name in labels:
                 left_out |= missing
         if rows and left_out.all():
             raise TablaError("every row of the data has a missing value", hint="--missing mean fills those of inputs")
@@ -200,10 +227,21 @@ class Gathering:
         flat = np.concatenate(parts, axis=1)
         if not any(categories.values()):
             return flat.reshape(len(table), *self._shape(name, places))
-        declared = self.inputs.get(name, (flat.shape[1],))
+        return self._as_declared(name, flat, categories)
+
+    def _as_declared(self, name: str, array: NDArray[np.float64], categories: Categories) -> NDArray[np.float64]:
+        """Return an array in the shape that the program declares. One that does not fit is a `TablaError`."""
+        flat = array.reshape(len(array), -1)
+        declared = {**self.inputs, **self.labels}.get(name, (flat.shape[1],))
         if prod(declared) != flat.shape[1]:
             raise declared_fault(name, categories, declared)
-        return flat.reshape(len(table), *declared)
+        return flat.reshape(len(array), *declared)
+
+    def _mirrors(self, places: Mapping[str, Places]) -> dict[str, str]:
+        """Return the labels that take the columns of an input, as those of an autoencoder do, each with that input."""
+        inputs = {each.columns: name for name, each in places.items() if not self._is_label(name)}
+        labels = {name: each for name, each in places.items() if name in self.labels and name not in self.texts}
+        return {name: inputs[each.columns] for name, each in labels.items() if each.columns in inputs}
 
     def _shape(self, name: str, places: Places) -> tuple[int, ...]:
         """Return the shape of columns of numbers: that of the header, or the one that the program declares."""
