@@ -43,13 +43,19 @@ def run(arguments: Namespace, console: Console) -> int:
     shown = arguments.file or next((each for each in models if Path(each).is_file()), None)
     if settings is not None and (arguments.file is None or arguments.file in models):
         lines = [*_of_settings(settings), ("others", "the defaults, which --help of each command lists")]
-        console.result("\n".join(f"{name:<16}{text}" for name, text in lines))
+        console.result(_listed(lines))
         if shown is None:
             console.result("\nno models yet: tabla train learns them")
             return 0
         console.result(f"\nmodels of {shown}, which come before {NAME} in what they tell")
     assert shown is not None  # either it is named, or the settings name it
     return _show(shown, console)
+
+
+def _listed(lines: Sequence[tuple[str, str]]) -> str:
+    """Return names with their texts, which begin in one column."""
+    width = max(14, *(len(name) for name, _ in lines)) + 2
+    return "\n".join(f"{name:<{width}}{text}" for name, text in lines)
 
 
 def _of_settings(settings: Settings) -> Iterator[tuple[str, str]]:
@@ -65,7 +71,7 @@ def _show(file: str, console: Console) -> int:
     recipe = recipe_in(arrays, f"'{file}'")
     shapes = (f"{name}{''.join(f'[{size}]' for size in array.shape)}" for name, array in models.items())
     lines = [("models", ", ".join(shapes) or "none"), *_of_recipe(recipe), *_of_data(preparation)]
-    console.report("\n".join(f"{name:<16}{text}" for name, text in lines))
+    console.report(_listed(lines))
     return 0
 
 
