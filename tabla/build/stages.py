@@ -324,7 +324,9 @@ class Stages:
             case "graph":
                 from tabla.graph.text import graph_text
 
-                return graph_text(self.graph)
+                integers = sorted(self.integers & self.graph.tensors.keys())
+                head = [f"format {self.format}", *([f"integers {', '.join(integers)}"] if integers else [])]
+                return "\n".join([*head, graph_text(self.graph)])
             case "mapping":
                 return f"{self.mapping.text()}\n{self.report().costs.text()}"
             case "schedule":

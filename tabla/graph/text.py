@@ -1,4 +1,4 @@
-"""A graph as text: what ``--emit graph`` prints and golden tests compare."""
+"""A graph as text: what ``--emit graph`` prints and golden tests compare. `tabla.languages.graph_text` reads it."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def _names(reduce: Sequence[str]) -> str:
 
 
 def operand_text(operand: Operand) -> str:
-    """``w[j][i+1]``, ``0.1``, ``(-0.5)``, ``(3/7)``, ``<2*i+1>`` for the value of indices, ``<i>*2^-10``."""
+    """``w[j][i+1]``, ``0.1``, ``(-0.5)``, ``(3/7)``, ``<2*i+1>`` for the value of indices, ``<(i)/2^10>``."""
     match operand:
         case Read(tensor=tensor, subscripts=subscripts):
             return tensor + "".join(f"[{subscript}]" for subscript in subscripts)
@@ -136,7 +136,7 @@ def operand_text(operand: Operand) -> str:
             text = _rational(value)
             return text if text.replace(".", "").isdigit() else f"({text})"
         case Ordinal(value=value, fraction=fraction):
-            return f"<{value}>*2^-{fraction}" if fraction else f"<{value}>"
+            return f"<({value})/2^{fraction}>" if fraction else f"<{value}>"
         case _:
             assert_never(operand)
 

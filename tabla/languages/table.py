@@ -61,6 +61,12 @@ def _read_onnx(path: Path, member: str | None, options: ProgramOptions) -> Readi
     return read_onnx(path, options)
 
 
+def _read_graph(path: Path, member: str | None, options: ProgramOptions) -> Reading:
+    from tabla.languages.graph_text.notation import read_graph_file
+
+    return read_graph_file(path, options)
+
+
 # The reader of a notation is imported when a file of it is read. ONNX and Tile come along anyway, because a model of
 # ONNX is a program that users may give.
 _NOTATIONS: dict[str, Notation] = {
@@ -69,6 +75,7 @@ _NOTATIONS: dict[str, Notation] = {
         Notation(suffix=".t", shown="model.t", read=_read_tabla),
         Notation(suffix=".tc", shown="kernel.tc[:def]", read=_read_tensor_comprehensions, has_members=True),
         Notation(suffix=".py", shown="layer.py:function", read=_read_tile, has_members=True, takes_shapes=True),
+        Notation(suffix=".graph", shown="x.graph", read=_read_graph),
         Notation(suffix=".onnx", shown="model.onnx", read=_read_onnx, takes_shapes=True, learns_by_option=True),
     )
 }

@@ -41,7 +41,7 @@ def test_every_operation() -> None:
     b = Builder()
     b.tensor("x", "input", 2, 3)
     ordinal = Ordinal(value=Affine.of(-1, i=2))
-    assert operand_text(replace(ordinal, fraction=10)) == "<2*i-1>*2^-10"
+    assert operand_text(replace(ordinal, fraction=10)) == "<(2*i-1)/2^10>"
     third = Constant(value=Fraction(-1, 3))
     b.let("a", "i", Product(operand=at("x", "i", "j"), reduce=("j",)), "j", i=2, j=3)
     b.let("a", "i", Compare(op="!=", left=ordinal, right=third), i=2)
