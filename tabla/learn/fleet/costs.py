@@ -68,7 +68,7 @@ def scaling(build: Stages, devices: Sequence[int] = DEVICES) -> tuple[StepCost, 
 
 
 def scaling_lines(costs: Sequence[StepCost], width: int | None = None) -> Iterator[str]:
-    """Yield the table of `scaling`, which fits `width` columns. Its end is the rate as a multiple of that of the first row."""
+    """Yield the table of `scaling`, which fits `width` columns. Its end is the rate in multiples of the first row's."""
     rows = [("devices", "samples each", "load", "run", "dump", "bytes a step", "samples/s", "times")]
     for cost in costs:
         numbers = (cost.samples, cost.load, cost.run, cost.dump, cost.bytes, cost.samples_per_second)
