@@ -252,13 +252,13 @@ class Stages:
 
         with self.reading.text.pointing_back():
             if self.options.scheduler is not None:  # nobody can say when a function of the user's changes
-                return drawn_schedule(made(), self.reading.text.locate)
+                return drawn_schedule(made())
             # Users may add functions and kinds of functions, whose latencies the schedule keeps.
             known = (tuple(sorted(functions().items())), tuple(sorted(function_kinds().items())))
             effort = effort_of(self.options.effort, self.options.objective)
             parts: tuple[object, ...] = (self.graph, self.template, self.format, effort, known)
             parts += () if self.overlay is None else ("overlay",)
-            return drawn_schedule(cached(parts, made), self.reading.text.locate)
+            return drawn_schedule(cached(parts, made))
 
     @cached_property
     def bound(self) -> Bound:

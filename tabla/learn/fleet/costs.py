@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from tabla.base.layout import laid_out
 from tabla.base.source import TablaError
 from tabla.build.stages import Stages
 from tabla.learn.fleet.share import share_of
@@ -66,14 +67,12 @@ def scaling(build: Stages, devices: Sequence[int] = DEVICES) -> tuple[StepCost, 
     )
 
 
-def scaling_lines(costs: Sequence[StepCost]) -> Iterator[str]:
-    """Yield the table of `scaling`. The last column is the rate as a multiple of that of the first row."""
-    if costs:
-        yield ""
-        yield "devices  samples each     load        run     dump   bytes a step     samples/s  times"
+def scaling_lines(costs: Sequence[StepCost], width: int | None = None) -> Iterator[str]:
+    """Yield the table of `scaling`, which fits `width` columns. Its end is the rate in multiples of the first row's."""
+    rows = [("devices", "samples each", "load", "run", "dump", "bytes a step", "samples/s", "times")]
     for cost in costs:
+        numbers = (cost.samples, cost.load, cost.run, cost.dump, cost.bytes, cost.samples_per_second)
         times = cost.samples_per_second / costs[0].samples_per_second
-        yield (
-            f"{cost.devices:7}  {cost.samples:12,}  {cost.load:7,}  {cost.run:9,}  {cost.dump:7,}  {cost.bytes:13,}"
-            f"  {cost.samples_per_second:12,}  {times:5.2f}"
-        )
+        rows.append((str(cost.devices), *(f"{number:,}" for number in numbers), f"{times:.2f}"))  # type: ignore[arg-type]
+    if costs:
+        yield from ("", *laid_out(rows, width))

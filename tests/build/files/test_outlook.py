@@ -60,7 +60,7 @@ def test_logistic_regression_as_it_is_printed(tmp_path: Path, capsys: pytest.Cap
         "megahertz": clock,
         "samples_per_second": round(1e6 * clock / made.report().cycles, 1),
     }
-    assert f"a second at {clock:.0f} MHz, the clock that is estimated for LFE5U-85F:6" in said
+    assert f"a second at {clock:.0f} MHz, as estimated for LFE5U-85F:6 (see tabla synth --pnr)" in said
     assert figures["estimated_minibatch"]["minibatch"] == 32
 
 

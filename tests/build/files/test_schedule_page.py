@@ -300,3 +300,9 @@ def test_a_browser_draws_it_and_a_click_jumps(backprop: Build, width: int, tmp_p
     assert f"{line[0]}:{line[1]}" in found["detail"] and line[2] in found["detail"]
     assert found["strands"] == sum(len(row["bars"]) for row in model["rows"]) + 1
     assert found["zoomed"] > width / 2
+
+
+def test_bars_are_named_by_the_program(backprop: Build) -> None:
+    names = model_of(schedule_page(backprop.schedule, backprop.bound))["names"]
+    assert not [name for name in names if re.search(r"\bs\d+ ", name)]
+    assert any(name.startswith("sigmoid: ") and "sum[" in name for name in names)

@@ -90,7 +90,7 @@ function drawRow(row, number, begin, end, room) {
       painted = x + width;
       const from = Math.max(x, -4), group = box("bar " + row.kind + (shift ? " faint" : "") + (mine ? " chosen" : ""),
         from, y, Math.max(1.5, Math.min(x + width, room + 4) - from), { "data-row": number, "data-bar": n, "data-shift": shift });
-      const name = model.names[bar[NAME]], text = label(x, width, room, y, [name, name.replace(/\bs\d+ /g, ""), name.replace(/^(s\d+|\w+: s\d+) /, "").split(" ")[0]]);
+      const name = model.names[bar[NAME]], text = label(x, width, room, y, [name, name.split(" = ")[0], name.split(" ")[0]]);
       if (text) group.append(text);
       svg.append(group);
     }
