@@ -118,7 +118,7 @@ def test_a_row_without_a_label_is_left_out(gather: Gather) -> None:
     text = TABLE.replace("40,C,2,1", "40,C,2,")
     found = gather(text, 4, missing="mean")
     assert found.arrays["y"].tolist() == [0, 0, 1, 0] and found.treated.left_out == 1
-    with pytest.raises(TablaError, match="row 3, column 'y': the value is missing"):
+    with pytest.raises(TablaError, match="row 3, column 'y': the label is missing"):
         gather(text.replace(",S,3", "5,S,3").replace("?", "C"), 5)
 
 
