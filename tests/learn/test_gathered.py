@@ -243,6 +243,19 @@ def test_gaps_of_arrays() -> None:
     assert drop.arrays["x"].tolist() == [[3, 4]] and drop.treated.left_out == 3
 
 
+def test_the_summary_counts_what_is_left_out(gather: Gather) -> None:
+    gather(TABLE, 5, missing="drop")
+    data = Data("d.csv", columns=COLUMNS, missing="drop", categories=["fare"])
+    summary = data.summary()
+    assert summary.head == "d.csv: 3 samples"
+    assert [row.holds for row in summary.rows] == [
+        "numbers, 1 missing",
+        "2 texts: C (1), S (2)",
+        "3 categories: 1 (1), 2 (1), 3 (1)",
+        "numbers",
+    ]
+
+
 def test_estimators_take_categories_of_the_training_part(gather: Gather) -> None:
     gather(TABLE, 5, missing="drop")
     data = Data("d.csv", columns=COLUMNS, missing="mean", test="d.csv")
