@@ -105,8 +105,12 @@ class Table:
 
     def holds_texts(self, column: int, rows: NDArray[np.int64]) -> bool:
         """Return whether a column has texts in some rows, and no number."""
-        cells = [cell for cell in self.cells[column][rows] if not is_gap(cell)]
-        return bool(cells) and not any(is_number(cell, comma=self.comma) for cell in cells)
+        some = False
+        for cell in self.cells[column][rows]:  # a column of numbers has one at its beginning
+            if is_number(cell, comma=self.comma):
+                return False
+            some = some or not is_gap(cell)
+        return some
 
     def numbers(self, column: int, *, gaps: bool = False) -> NDArray[np.float64]:
         """Return a column as finite numbers. With `gaps`, a missing value is no number of float64 (NaN).

@@ -74,7 +74,7 @@ def test_tabla_alone_says_where_to_begin(tabla: Tabla) -> None:
     said = tabla()
     assert (said.status, said.err) == (0, "")
     commands = re.findall(r"^  tabla (\w+)", said.out, re.MULTILINE)
-    assert commands == ["examples", "check", "train", "predict", "gen", "synth"]
+    assert commands == ["new", "examples", "check", "train", "predict", "gen", "synth"]
     assert all(len(line) <= 80 for line in said.out.splitlines())
 
 

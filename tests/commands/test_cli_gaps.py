@@ -110,8 +110,10 @@ def test_a_value_that_does_not_fit_names_its_column(run: Run) -> None:
     cells[6] = "9999.5"  # the name has a comma
     lines[6] = ",".join(cells)
     Path("p.csv").write_text("\n".join(lines) + "\n")
-    said = run(*TRAIN, "--missing", "mean", "--format", "q4.10", status=1)
-    assert "in row 7 of 'p.csv', column 'fare' (9999.5 before it was standardised), outside the range of q4.10" in said
+    where = "in row 7 of 'p.csv', column 'fare' (9999.5 before it was standardised), outside the range of q4.10"
+    for more in ((), ("--split", "0.3"), ("--split", "0.3", "--shuffle", "1")):
+        said = run(*TRAIN, "--missing", "mean", "--format", "q4.10", *more, status=1)
+        assert where in said, said
     assert "use --format q" in said and "--saturate" in said and "--standardise" not in said
     plain = tuple(word for word in TRAIN if word != "--standardise")
     said = run(*plain, "--missing", "mean", "--format", "q4.10", status=1)

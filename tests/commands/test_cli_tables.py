@@ -243,11 +243,19 @@ def test_pairs_and_data_frames_in_python(run: Run) -> None:
     [
         (("--columns", "x=length,width,height", "y=kind"), "has no column 'width'", "width (cm)"),
         (("--columns", "x=length", "y=kind", "--classes", "y"), "'x' takes 1 of the columns", "name 3 columns"),
-        (("--columns", "x=length,height,unused", "y=kind"), "'y' takes 1 of the columns", "--classes y"),
+        (
+            ("--columns", "x=length,height,unused", "y=kind"),
+            "row 2, column 'kind': 'ant' is not a number",
+            "--classes y",
+        ),
         (("--columns", "z=length"), "the program has no input or label 'z'", "it has x, y"),
         (("--columns", "x=length", "x=height"), "names 'x' twice", "once"),
         (("--classes", "x"), "--classes: the program has no label 'x'", "its labels are y"),
-        (("--columns", "x=length,height,kind", "y=kind", "--classes", "y"), "row 2, column 'kind': 'ant'", "--classes"),
+        (
+            ("--columns", "x=length,height,kind", "y=kind", "--classes", "y"),
+            "are 5 numbers with their categories (kind 3)",
+            "'x[5]'",
+        ),
         ((), "column 'width (cm)' is not a name of a program", "--columns x=sepal,petal y=species"),
         (
             ("--columns", "x=length,width (cm),height", "y=unused", "--classes", "y"),
@@ -284,7 +292,10 @@ def test_a_value_out_of_range_is_named_by_its_row(run: Run) -> None:
         changed = [*lines[: row + 1], ",".join(["-999999", *cells[1:]]), *lines[row + 2 :]]
         Path("far.csv").write_text("\n".join(changed) + "\n")
         said = run(*TRAIN, "--data", "far.csv", *words, "--format", "q12.10", status=1)
-        assert f"input 'x' holds -999999 in row {row + 2} of 'far.csv', outside the range of q12.10" in said
+        assert (
+            f"input 'x' holds -999999 in row {row + 2} of 'far.csv', column 'length', outside the range of q12.10"
+            in said
+        )
         assert changed[row + 1].startswith("-999999"), "the header is row 1"
 
 

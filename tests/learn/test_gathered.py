@@ -118,7 +118,7 @@ def test_a_row_without_a_label_is_left_out(gather: Gather) -> None:
     text = TABLE.replace("40,C,2,1", "40,C,2,")
     found = gather(text, 4, missing="mean")
     assert found.arrays["y"].tolist() == [0, 0, 1, 0] and found.treated.left_out == 1
-    with pytest.raises(TablaError, match="row 3, column 'y': the value is missing"):
+    with pytest.raises(TablaError, match="row 3, column 'y': the label is missing"):
         gather(text.replace(",S,3", "5,S,3").replace("?", "C"), 5)
 
 
@@ -241,6 +241,19 @@ def test_gaps_of_arrays() -> None:
     assert mean.origin.place(2) == "sample 4"
     drop = Data({"x": x, "y": y}, missing="drop").arrays(shapes)
     assert drop.arrays["x"].tolist() == [[3, 4]] and drop.treated.left_out == 3
+
+
+def test_the_summary_counts_what_is_left_out(gather: Gather) -> None:
+    gather(TABLE, 5, missing="drop")
+    data = Data("d.csv", columns=COLUMNS, missing="drop", categories=["fare"])
+    summary = data.summary()
+    assert summary.head == "d.csv: 3 samples"
+    assert [row.holds for row in summary.rows] == [
+        "numbers, 1 missing",
+        "2 texts: C (1), S (2)",
+        "3 categories: 1 (1), 2 (1), 3 (1)",
+        "numbers",
+    ]
 
 
 def test_estimators_take_categories_of_the_training_part(gather: Gather) -> None:

@@ -142,7 +142,7 @@ def test_header_of_subscripts_with_named_classes(tmp_path: Path) -> None:
         ("a,b\n1,\n", {"y": ("b",)}, ("y",), "row 2, column 'b': the class is missing", "--missing drop"),
         ("a,b\n1,2\n", {"y": ("a", "b")}, ("y",), "'y' has 2 columns, but classes are named in one", "one column"),
         ("y[0],y[1]\n1,2\n", None, ("y",), "'y' has 2 columns, but classes are named in one", "--classes"),
-        ("a\n1\nnan\n", {"y": ("a",)}, (), "row 3, column 'a': the value is missing ('nan')", "--missing mean"),
+        ("a\n1\nnan\n", {"y": ("a",)}, (), "row 3, column 'a': the label is missing ('nan')", "--missing drop"),
         ("a\n1\n-inf\n", {"y": ("a",)}, (), "row 3, column 'a': '-inf' is not a finite number", "finite"),
     ],
 )

@@ -81,7 +81,7 @@ TABLES = {
     "columns of arrays": mistake(f"{TRAIN} data.npz --columns x=a", "is no table", "leave --columns out"),
     "classes of an input": mistake(f"{TRAIN} data.npz --classes x", "no label 'x'", "its labels are y"),
     "a single class": mistake(
-        f"{TRAIN} d.csv --classes y", "has 1 classes of 'y' (no)", d_csv=CODED.replace("yes", "no")
+        f"{TRAIN} d.csv --classes y", "has 1 class of 'y' (no)", d_csv=CODED.replace("yes", "no")
     ),
     "three classes": mistake(
         f"{TRAIN} d.csv --classes y", "has 3 classes of 'y'", "declare 'y[3]'", d_csv=CODED + "1,2,3,4,perhaps\n"
