@@ -14,8 +14,9 @@ from tabla.graph.rewrite import with_operands
 
 
 def with_model_guard(graph: Graph, guard: int, fmt: Format) -> Graph:
-    """Return the graph in which every model with an update has `guard` guard bits; with 0, a graph without marks. A graph
-    that has guard bits already, as its file says, stays as it is.
+    """Return the graph in which every model with an update has `guard` guard bits; with 0, a graph without marks.
+
+    A graph that has guard bits already, as its file says, stays as it is.
 
     Raises `TablaError` for a graph that updates no model, and for more bits than the format and the learning rate take.
     """
