@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from tabla.base.folder import check_new, new_folder
-from tabla.commands.arguments import reader
+from tabla.commands.arguments import add_quiet, reader
 from tabla.commands.console import Console
 from tabla.driver import build
 from tabla.learn.project.programs import MODELS, ModelKind
@@ -21,6 +21,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--label", metavar="COLUMN", help=text)
     text = f"one of {', '.join(MODELS)}, with network:32 for a hidden layer of 32 (default: what fits the label)"
     parser.add_argument("--model", type=reader(ModelKind()), metavar="MODEL", help=text)
+    add_quiet(parser)
 
 
 def run(arguments: Namespace, console: Console) -> int:

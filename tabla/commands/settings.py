@@ -29,25 +29,23 @@ NAME = "tabla.toml"
 FILE, DATA, OUTPUT = "file", "data", "output"
 """The keys that are no fields of a record: the program, the data to learn from, and what a command writes."""
 PROGRAM_COMMANDS = (
-    *(
-        "gen",
-        "check",
-        "bound",
-        "eval",
-        "sim",
-        "train",
-        "test",
-        "predict",
-        "formats",
-        "explore",
-        "load",
-        "synth",
-        "build",
-    ),
+    "gen",
+    "check",
+    "bound",
+    "eval",
+    "sim",
+    "train",
+    "test",
+    "predict",
+    "formats",
+    "explore",
+    "load",
+    "synth",
+    "build",
 )
 """The commands whose FILE the settings may name."""
 _LEARNERS = ("gen", "train", "formats", "explore")
-_OUTPUTS = (*("train", "gen", "predict", "eval", "sim", "explore", "load", "build"),)
+_OUTPUTS = ("train", "gen", "predict", "eval", "sim", "explore", "load", "build")
 _ONE_OF = (("split", "split_last"), ("weights", "seed"), ("split_last", "split_seed"))
 """Options of which a command takes one. One that the command line gives takes the place of the other."""
 _TOLD = ("format", "model_guard", "saturate", "columns", "classes", "categories", "missing", "no_header")

@@ -249,11 +249,14 @@ def test_the_summary_counts_what_is_left_out(gather: Gather) -> None:
     summary = data.summary()
     assert summary.head == "d.csv: 3 samples"
     assert [row.holds for row in summary.rows] == [
-        "numbers, 1 missing",
-        "2 texts: C (1), S (2)",
-        "3 categories: 1 (1), 2 (1), 3 (1)",
+        "numbers",
+        "3 texts: C (1), Q (1), S (1)",
+        "3 categories: 1 (1), 2 (1), 5 (1)",
         "numbers",
     ]
+    rows = Data("d.csv", columns=COLUMNS, missing="mean").summary().rows
+    assert [row.holds for row in rows[:2]] == ["numbers, 1 missing", "3 texts: C (1), Q (1), S (2), and 1 missing"]
+    assert (rows[0].least, rows[0].mean) == (20, 37.5)
 
 
 def test_estimators_take_categories_of_the_training_part(gather: Gather) -> None:

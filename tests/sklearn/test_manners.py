@@ -24,7 +24,8 @@ from tabla.sklearn import LinearSVC, LogisticRegression, Ridge
 from tests.sklearn.real_data import PROBLEMS, Problem
 
 COMMON = {
-    *("pes", "format", "model_guard", "minibatch", "learning_rate_init", "max_iter", "engine", "standardise"),
+    *("pes", "format", "model_guard", "minibatch", "learning_rate_init", "max_iter", "tol", "n_iter_no_change"),
+    *("engine", "standardise"),
     "random_state",
 }
 OWN = {

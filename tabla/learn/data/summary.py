@@ -99,19 +99,18 @@ def table_summary(table: Table, options: DataOptions, tested: int | None = None)
 
     A split that leaves a part empty is a `TablaError`.
     """
-    count = len(table) - _left_out(table, options)
-    used = min(count, options.samples or count)
+    if options.missing == "drop":
+        table = _complete(table, options)
+    used = min(len(table), options.samples or len(table))
     return _summary(table.origin.strip("'"), used, tuple(_of_table(table, options, used)), options, tested)
 
 
-def _left_out(table: Table, options: DataOptions) -> int:
-    """Return how many rows are left out because a value of a column that is taken is missing."""
-    if options.missing != "drop":
-        return 0
+def _complete(table: Table, options: DataOptions) -> Table:
+    """Return the rows in which no value of a column that is taken is missing."""
     named = table.resolved({name: tuple(each) for name, each in (options.columns or {}).items()})
     taken = {column for columns in named.values() for column in columns} or set(table.header)
     gaps = [table.gaps(place) for place, header in enumerate(table.header) if header in taken]
-    return int(np.any(gaps, axis=0).sum())
+    return table.taken(np.flatnonzero(~np.any(gaps, axis=0)))
 
 
 def arrays_summary(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tabla.base.folder import check_file, check_replaceable, replaced_file
+from tabla.base.folder import check_file, check_replaceable, new_folder, replaced_file
 from tabla.base.source import TablaError
 from tabla.commands.cli import main
 
@@ -96,3 +96,33 @@ def test_a_bad_output_is_found_before_anything_else(
     assert "none." not in said.err
     assert "file" in said.err or "current folder" in said.err
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_new_folder_is_whole_or_not_there(tmp_path: Path) -> None:
+    with new_folder(tmp_path / "inner" / "new") as fresh:
+        (fresh / "a.txt").write_text("a")
+        assert not (tmp_path / "inner" / "new").exists()
+    assert (tmp_path / "inner" / "new" / "a.txt").read_text() == "a"
+    assert [path.name for path in (tmp_path / "inner").iterdir()] == ["new"]
+    with pytest.raises(RuntimeError), new_folder(tmp_path / "other") as fresh:
+        (fresh / "a.txt").write_text("a")
+        raise RuntimeError
+    assert not (tmp_path / "other").exists()
+
+
+@pytest.mark.parametrize("kind", ["folder", "file", "link"])
+def test_a_new_folder_replaces_nothing(tmp_path: Path, kind: str) -> None:
+    there = tmp_path / "there"
+    match kind:
+        case "folder":
+            there.mkdir()
+        case "file":
+            there.write_text("kept")
+        case "link":
+            there.symlink_to("nowhere")
+    with pytest.raises(TablaError, match="is there already"), new_folder(there):
+        pass
+    with pytest.raises(TablaError, match="is there already"), new_folder(tmp_path / "late") as fresh:
+        (fresh / "a.txt").write_text("a")
+        (tmp_path / "late").mkdir()
+    assert not list((tmp_path / "late").iterdir())
