@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
@@ -15,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib import import_module
-from typing import NoReturn, TextIO
+from typing import Any, NoReturn, TextIO
 
 from tabla._version import VERSION
 from tabla.base.caches import SharedCacheWarning
@@ -177,6 +178,9 @@ FIRST = (
 _OTHER = "see that files can be written to the outputs and to the temporary folder, which TMPDIR names"
 
 
+_EXCLUDED = re.compile(r"argument (\S+): not allowed with argument (\S+)")
+
+
 class Parser(argparse.ArgumentParser):
     """A parser whose messages begin with ``error: ``, as all messages about faults do."""
 
@@ -184,6 +188,7 @@ class Parser(argparse.ArgumentParser):
     """The options that the help lists first."""
     needed: tuple[argparse.Action, ...] = ()
     """The arguments that the command needs, from the command line or from ``tabla.toml``."""
+    _words: Sequence[str] = ()
 
     def relax(self) -> None:
         """Let a ``tabla.toml`` give what the command needs: only `complete` refuses what is missing then."""
@@ -204,6 +209,11 @@ class Parser(argparse.ArgumentParser):
             self.error(f"the following arguments are required: {', '.join(names)}")
         if given:
             console.remark(f"{NAME} gives {', '.join(given)}")
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse words as argparse does, and keep them for messages."""
+        self._words = sys.argv[1:] if args is None else list(args)
+        return super().parse_known_args(args, namespace)
 
     def sections(self) -> Iterator[tuple[str, list[argparse.Action]]]:
         """Yield the titles of the help with their options: first those that people use, then the groups."""
@@ -245,8 +255,21 @@ class Parser(argparse.ArgumentParser):
         return formatter.format_help() + (f"\nexample: {self.epilog}\n" if self.epilog else "")
 
     def error(self, message: str) -> NoReturn:
-        """Report a wrong command line and exit with status 2."""
+        """Report a wrong command line and exit with status 2. Two options that exclude each other are both shown."""
+        if found := _EXCLUDED.fullmatch(message):
+            second, first = (self._as_given(names.split("/")) for names in found.groups())
+            message = f"{first} and {second} are given, and only one of them can be: leave one out"
         self.exit(2, painted(f"error: {message}\nhint: {self.prog} --help\n", sys.stderr))
+
+    def _as_given(self, names: Sequence[str]) -> str:
+        """Return an option as the user wrote it, with its value."""
+        for position, word in enumerate(self._words):
+            if word in names:
+                value = self._words[position + 1 : position + 2]
+                return " ".join([word, *(each for each in value if not each.startswith("-"))])
+            if word.partition("=")[0] in names:
+                return word
+        return names[-1]
 
     def refuse(self, unknown: Sequence[str]) -> NoReturn:
         """Report words that this command does not know, with the option that is most like one of them."""
@@ -309,6 +332,7 @@ def _parsed(words: list[str]) -> argparse.Namespace:
     if command is not None and command not in COMMANDS:
         near = get_close_matches(command, COMMANDS, 1)
         parser_for(None).error(f"there is no command '{command}'{f'; did you mean {near[0]}?' if near else ''}")
+    parsed: argparse.Namespace
     parsed, unknown = parser_for(command).parse_known_args(words)
     if unknown:
         parsed.parser.refuse(unknown)

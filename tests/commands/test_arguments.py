@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tabla.commands import cli
-from tabla.commands.cli import COMMANDS, parser_for
+from tabla.commands.cli import COMMANDS, main, parser_for
 
 FOLDER = Path(cli.__file__).parent
 
@@ -35,3 +35,14 @@ def test_the_options_that_are_listed_first_are_ten_at_most(command: str) -> None
     often = COMMANDS[command].often.split()
     assert set(often) <= options and len(often) == len(set(often)) <= 10
     assert len(often) == 10 or len(options) < 12
+
+
+@pytest.mark.parametrize("seed", [("--seed", "4"), ("--seed=4",)])
+def test_options_that_exclude_each_other_are_told_with_their_values(
+    seed: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["train", "p.t", "--data", "d.npz", "--weights", "w.npz", *seed]) == 2
+    assert capsys.readouterr().err == (
+        f"error: --weights w.npz and {' '.join(seed)} are given, and only one of them can be: leave one out\n"
+        "hint: tabla train --help\n"
+    )

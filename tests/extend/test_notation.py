@@ -75,7 +75,10 @@ def test_the_table_of_notations(scaling: Notation) -> None:
         register(Notation(suffix="scale", shown="y.scale", read=scaling.read))
     with pytest.raises(TablaError) as caught:
         tabla.compile("y.other")
-    assert caught.value.hint == "programs are model.t, kernel.tc[:def], layer.py:function, x.graph, model.onnx and vector.scale"
+    assert (
+        caught.value.hint
+        == "programs are model.t, kernel.tc[:def], layer.py:function, x.graph, model.onnx and vector.scale"
+    )
 
 
 def test_members_are_for_notations_that_have_them(scaling: Notation) -> None:

@@ -26,7 +26,7 @@ COMMAND = {
     "a folder": mistake("tblgen .", "cannot read '.'"),
     "a program": mistake("tblgen model.t", "unexpected name m", " --> model.t:1:1"),
     "not a text": mistake("tblgen r.td", "'r.td' is not UTF-8 text", r_td=b"\xff\xfe"),
-    "two actions": usage("tblgen mine.td --print-records --dump-json", "not allowed with"),
+    "two actions": usage("tblgen mine.td --print-records --dump-json", "only one of them can be"),
     "an unknown action": usage("tblgen mine.td --gen-verilog", "unrecognized arguments: --gen-verilog"),
     "includes without a folder": mistake(
         "tblgen mine.td", "could not find include file 'machine.td'", "no -I directories"

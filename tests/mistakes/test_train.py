@@ -16,7 +16,7 @@ OPTIONS = {
     "no epochs": usage(f"{TRAIN} --data data.npz --epochs 0", "--epochs: 0 is less than 1"),
     "half an epoch": usage(f"{TRAIN} --data data.npz --epochs 1.5", "--epochs: '1.5' is not a whole number"),
     "a negative seed": usage(f"{TRAIN} --data data.npz --seed -1", "--seed: -1 is less than 0"),
-    "seed and weights": usage(f"{TRAIN} --data data.npz --seed 1 --weights weights.npz", "not allowed with"),
+    "seed and weights": usage(f"{TRAIN} --data data.npz --seed 1 --weights weights.npz", "only one of them can be"),
     "no samples": usage(f"{TRAIN} --data data.npz --samples 0", "--samples: 0 is less than 1"),
     "an unknown engine": usage("train model.t --data data.npz --engine steam", "unknown engine 'steam'", "cxxrtl"),
     "an unknown metric": usage(f"{TRAIN} --data data.npz --metric roc", "--metric", "accuracy"),

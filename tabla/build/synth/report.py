@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -103,25 +103,25 @@ class SynthesisReport:
     def _table(self, width: int | None) -> list[str]:
         """Return the table of resources: a row for each module, one for the whole design, one for the part's capacity.
 
-        The percentages of a module are for all its instances together.
+        The percentages of a module are for all its instances together. Where `width` columns are not enough, the names
+        of modules leave out that of the design, with which they begin, and resources have their short names.
         """
-        rows = [["module", "", *(word for kind in KINDS for word in (self.target.title_of(kind), "%"))]]
+        titles = [self.target.title_of(kind) for kind in KINDS]
+        for rows in (self._rows("", titles), self._rows(f"{self.top}_", KINDS)):
+            lines = _aligned(rows)
+            if width is None or max(map(len, lines)) <= width:
+                return lines
+        return laid_out(rows, width, texts=(0,))
+
+    def _rows(self, prefix: str, titles: Sequence[str]) -> list[list[str]]:
+        rows = [["module", "", *(word for title in titles for word in (title, "%"))]]
         for row in self.modules:
             times = f"{row.instances} x" if row.instances > 1 else ""
-            rows.append(["  " * row.depth + row.name, times, *self._amounts(row.taken, row.instances)])
+            name = "  " * row.depth + row.name.removeprefix(prefix)
+            rows.append([name, times, *self._amounts(row.taken, row.instances)])
         rows.append(["the whole, optimised", "", *self._amounts(self.taken)])
         rows.append(["capacity", "", *(word for kind in KINDS for word in (str(self.device.capacity(kind)), ""))])
-        widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-        if width is not None and sum(widths) + 3 * len(widths) // 2 + 1 > width:
-            return laid_out(rows, width, texts=(0,))
-        return [
-            f"{row[0]:<{widths[0]}}  {row[1]:>{widths[1]}}".rstrip().ljust(widths[0] + widths[1] + 2)
-            + "".join(
-                f"{'  ' if column % 2 else ' '}{cell:>{width}}"
-                for column, (cell, width) in enumerate(zip(row[2:], widths[2:], strict=True), 1)
-            ).rstrip()
-            for row in rows
-        ]
+        return rows
 
     def _amounts(self, taken: Mapping[str, int], instances: int = 1) -> list[str]:
         """Return the cells of a row: for each kind, the number for one instance and the share of all instances."""
@@ -157,3 +157,16 @@ class SynthesisReport:
         if run.path:
             lines += ["", "critical path:", *self._path()]
         return lines
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the rows of a table as lines, with each share close to the number that it belongs to."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return [
+        f"{row[0]:<{widths[0]}}  {row[1]:>{widths[1]}}".rstrip().ljust(widths[0] + widths[1] + 2)
+        + "".join(
+            f"{'  ' if column % 2 else ' '}{cell:>{width}}"
+            for column, (cell, width) in enumerate(zip(row[2:], widths[2:], strict=True), 1)
+        ).rstrip()
+        for row in rows
+    ]

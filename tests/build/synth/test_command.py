@@ -12,6 +12,7 @@ import pytest
 from tabla.build.synth import nextpnr, source_lines
 from tabla.build.synth.critical_path import signal_name
 from tabla.commands.cli import main
+from tabla.commands.console import Console
 
 EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "logistic.t"
 
@@ -178,3 +179,13 @@ endmodule
     assert lines.place("part_0.words.0.1") == "top.v:10"
     assert lines.place("part_0.nothing") == lines.place("?") == ""
     assert signal_name("part_0.words_LUT4_Z[2]") == "part_0.words"
+
+
+def test_the_table_fits_a_terminal(
+    built: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(Console, "width", 80)
+    assert main(["synth", str(built / "build"), "--target", "ecp5", "--device", "25k"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert any(re.fullmatch(r"  root +\d+ +\d+\.\d .*", line) for line in lines)
