@@ -125,8 +125,10 @@ class LinkShape:
 def fingerprint(image: Image) -> int:
     """Return 32 bits that tell one image from another, so that a host knows which one a board runs."""
     parameters = image.parameters
-    # Only where there are guard bits, or beats of several words leave: all other images keep the number that they had.
+    # Only where there are guard bits, beats of several words leave, or the array predicts: all other images keep the
+    # number that they had.
     wide = (parameters.model_guard, parameters.wide_memories, parameters.wide_shifts) if parameters.model_guard else ()
     port = (parameters.port_words,) if parameters.port_words > 1 else ()
-    text = repr((_FORM, image, *wide, *port)).encode()
+    predicts = ("predicts",) if parameters.predicts else ()
+    text = repr((_FORM, image, *wide, *port, *predicts)).encode()
     return int.from_bytes(hashlib.sha256(text).digest()[:4], "little")

@@ -146,7 +146,7 @@ class Datapath:
         self.domain_errors = 0
         self.updates: list[int] = []
         self.outputs: list[int] = []
-        self.dumping = False
+        self.dumping = self.predicting = False
         self.rest()
 
     @staticmethod
