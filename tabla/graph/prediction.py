@@ -24,8 +24,14 @@ class Prediction:
 
         A graph has a prediction if it updates models and returns results, none of which depends on a next value.
         """
-        if not graph.updates or not graph.results:
+        found = Prediction.needed(graph)
+        if not graph.updates or not graph.results or found.tensors.intersection(graph.updates.values()):
             return None
+        return found
+
+    @staticmethod
+    def needed(graph: Graph) -> Prediction:
+        """Return what the results of a graph are computed from, whether it learns or not."""
         needed = {tensor for _, tensor in graph.results}
         statements = set[int]()
         # A statement reads what statements before it have written.
@@ -33,8 +39,6 @@ class Prediction:
             if statement.target in needed:
                 statements.add(statement.id)
                 needed.update(statement.sources)
-        if needed.intersection(graph.updates.values()):
-            return None
         return Prediction(statements=frozenset(statements), tensors=frozenset(needed))
 
     def ignored(self, graph: Graph) -> tuple[str, ...]:

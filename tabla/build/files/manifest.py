@@ -12,6 +12,7 @@ from tabla.build.files.bus import bus_entry
 from tabla.build.files.figures import figures
 from tabla.build.files.names import legal_names
 from tabla.graph.format import Format
+from tabla.graph.prediction import Prediction
 from tabla.graph.rate import RATE, RuntimeRate
 from tabla.hw.accelerator import program_width
 from tabla.hw.reset import reset_cycles
@@ -41,6 +42,7 @@ STATE_PORTS = (
 )
 """The outputs by which accelerators and overlays tell what they do: name, direction, bits and meaning."""
 _OUT_DATA = ("a result or a dumped word", "results or dumped words: word l of a beat from bit l * width up")
+_PREDICTS = "taken with the command: a run keeps the models, and counts only what the results need"
 LICENCE = "The generated Verilog belongs to whoever generated it; see LICENSE of tabla for the parts that it contains."
 
 
@@ -98,6 +100,7 @@ def manifest(
         },
         "program": _program(image),
         **({} if rate is None else {"runtime_rate": rate_entry(rate, schedule.format)}),
+        **_prediction(schedule, image),
         **({} if bus is None else {"bus": bus_entry(schedule, image, module, bus)}),
     }
 
@@ -114,6 +117,27 @@ def rate_entry(rate: RuntimeRate, number_format: Format) -> dict[str, Any]:
         "shift": rate.shift,
         "built": float(rate.built),
         "word": rate.word(rate.built, number_format),
+    }
+
+
+def _prediction(schedule: Schedule, image: Image) -> dict[str, Any]:
+    """Return the entry ``prediction`` of a program that gives results without learning, or nothing.
+
+    `command` is ``predict`` where PREDICT keeps the models, and ``run`` where nothing changes them. `inputs` are the
+    inputs that the results need. Of `ignored`, the others, no result depends.
+    """
+    graph = schedule.mapped
+    if not graph.results or (graph.updates and not image.parameters.predicts):
+        return {}
+    taken = [tensor for tensor, _ in streamed(schedule.layout)]
+    needed = Prediction.needed(graph)
+    inputs = [t.name for t in graph.tensors.values() if t.name in taken]
+    return {
+        "prediction": {
+            "command": "predict" if image.parameters.predicts else "run",
+            "inputs": [name for name in inputs if name in needed.tensors],
+            "ignored": [name for name in inputs if name not in needed.tensors],
+        }
     }
 
 
@@ -141,6 +165,7 @@ def _ports(image: Image, *, stoppable: bool) -> list[dict[str, Any]]:
         ("program_address", "in", 16, "which word"),
         ("program_data", "in", program_width(image), "the word"),
         *([("stop", "in", 1, "strikes the samples of a run that have not begun")] if stoppable else []),
+        *([("command_predict", "in", 1, _PREDICTS)] if p.predicts else []),
     ]
     return [{"name": n, "direction": d, "bits": b, "meaning": m} for n, d, b, m in rows]
 

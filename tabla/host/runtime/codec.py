@@ -70,6 +70,17 @@ class Codec:
             _place(unit[None], places[RATE], np.full((1,), rate.word(float(given), self._format), dtype=np.int64))
         return unit
 
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """The names of the inputs that a prediction has to have."""
+        prediction = self._folder.prediction
+        return self.inputs if prediction is None else prediction.inputs
+
+    def prediction_units(self, arrays: Mapping[str, ArrayLike]) -> tuple[Words, bool]:
+        """Return units of samples as `sample_units` does, of the inputs that a prediction needs. Others are left out."""
+        _check_names(arrays, {**self._entries["input"], **self._entries["label"]}, self.needed, "input")
+        return self._units({name: array for name, array in arrays.items() if name in self.needed})
+
     def sample_units(self, arrays: Mapping[str, ArrayLike]) -> tuple[Words, bool]:
         """Return the units of samples, of shape (steps, words of a unit), and whether the arrays had a leading axis.
 
@@ -77,6 +88,10 @@ class Codec:
         """
         entries = {**self._entries["input"], **self._entries["label"]}
         _check_names(arrays, entries, self.inputs, "input")
+        return self._units(arrays)
+
+    def _units(self, arrays: Mapping[str, ArrayLike]) -> tuple[Words, bool]:
+        entries = {**self._entries["input"], **self._entries["label"]}
         real = {name: _real(array, name) for name, array in arrays.items()}
         own = {name: self._own_shape(entries[name]) for name in real}
         stacked = any(array.ndim != len(own[name]) for name, array in real.items())

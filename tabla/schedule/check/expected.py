@@ -65,7 +65,7 @@ class Tally:
         return self.count != other.count or not np.array_equal(self.sums, other.sums)
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Events:
     """The words of which a kind of event is counted: `every` while the array learns, `predicted` while it predicts."""
 
