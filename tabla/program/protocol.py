@@ -58,6 +58,16 @@ class ProgramRequest(IntEnum):
     WORD = 10
 
 
+class PredictRequest(IntEnum):
+    """The codes of the frames that only the board of an array that predicts takes (decision 38).
+
+    PREDICT is a RUN that keeps the models, and PREDICT_KEPT such a REPLAY.
+    """
+
+    PREDICT = 11
+    PREDICT_KEPT = 12
+
+
 DONE = 0x80
 """The number that a reply adds to the code of a request that was carried out."""
 
