@@ -12,13 +12,13 @@ from tabla.build.files.bus import bus_entry
 from tabla.build.files.figures import figures
 from tabla.build.files.names import legal_names
 from tabla.graph.format import Format
-from tabla.graph.prediction import Prediction
 from tabla.graph.rate import RATE, RuntimeRate
 from tabla.hw.accelerator import program_width
 from tabla.hw.reset import reset_cycles
 from tabla.program.bus import BusShape
 from tabla.program.host import whole_shape
 from tabla.program.image import Entry, Image
+from tabla.program.prediction import HostPrediction
 from tabla.schedule.bound import Bound
 from tabla.schedule.mapping.places import Place
 from tabla.schedule.placing.schedule import Schedule
@@ -27,7 +27,7 @@ from tabla.schedule.strands.streams import beats_of, dump_words, loaded, streame
 
 HOST_FIELDS = (
     *("name", "module", "format", "integer_bits", "fraction_bits", "minibatch", "cycles", "latency", "ring_slots"),
-    *("stream_words", "tensors", "stream", "runtime_rate"),
+    *("stream_words", "tensors", "stream", "runtime_rate", "prediction"),
 )
 """What a host needs of a program that runs on an overlay, whose ports are not those of the program."""
 OF_HARDWARE = ("ports", "reset_cycles", "program", "verilog_licence")
@@ -126,19 +126,11 @@ def _prediction(schedule: Schedule, image: Image) -> dict[str, Any]:
     `command` is ``predict`` where PREDICT keeps the models, and ``run`` where nothing changes them. `inputs` are the
     inputs that the results need. Of `ignored`, the others, no result depends.
     """
-    graph = schedule.mapped
-    if not graph.results or (graph.updates and not image.parameters.predicts):
+    found = HostPrediction.of(schedule, image)
+    if found is None:
         return {}
-    taken = [tensor for tensor, _ in streamed(schedule.layout)]
-    needed = Prediction.needed(graph)
-    inputs = [t.name for t in graph.tensors.values() if t.name in taken]
-    return {
-        "prediction": {
-            "command": "predict" if image.parameters.predicts else "run",
-            "inputs": [name for name in inputs if name in needed.tensors],
-            "ignored": [name for name in inputs if name not in needed.tensors],
-        }
-    }
+    command = "predict" if image.parameters.predicts else "run"
+    return {"prediction": {"command": command, "inputs": list(found.inputs), "ignored": list(found.ignored)}}
 
 
 def _names(schedule: Schedule) -> dict[str, str]:

@@ -33,6 +33,7 @@ from tabla.program.overlay import Overlay
 from tabla.program.overlay_file import NAME
 from tabla.program.overlay_image import ImageFile, read_image
 from tabla.program.positions import Positions, positions
+from tabla.program.prediction import HostPrediction
 from tabla.program.protocol import fingerprint
 from tabla.templates.bus import registers
 
@@ -142,6 +143,7 @@ def _driver_onto(build: Stages, overlay: Overlay, held: ImageFile) -> dict[str, 
         positions(Host(build.schedule)),
         build.lowered.rate,
         ImageWords(overlay=overlay.fingerprint, words=held.words),
+        HostPrediction.of(build.schedule, build.image),
     )
     return {f"{build.name}.h": header, **driver_files()}
 
@@ -171,7 +173,16 @@ def _bus_files(
     name, module = build.name, build.module
     resets, table = {"FINGERPRINT": mark}, registers(shape.predicts)
     driver = {
-        f"{name}.h": program_header(name, module, mark, shape, build.format, places, build.lowered.rate),
+        f"{name}.h": program_header(
+            name,
+            module,
+            mark,
+            shape,
+            build.format,
+            places,
+            build.lowered.rate,
+            prediction=HostPrediction.of(build.schedule, build.image),
+        ),
         f"{name}_registers.h": register_header(module, resets, table),
         **driver_files(),
     }
