@@ -242,9 +242,7 @@ class Array(wiring.Component):
         writes = late + wanted("root_write", "write")
         inputs |= {
             "write": delayed(m, write.valid, writes, name="root_write"),
-            "write_instruction": delayed(
-                m, self._writing(m, write, controller), writes, name="root_write_instruction"
-            ),
+            "write_instruction": delayed(m, self._writing(m, write, controller), writes, name="root_write_instruction"),
             "load_address": stream.root_address,
         }
         if parameters.model_guard:

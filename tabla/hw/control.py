@@ -67,6 +67,7 @@ def output_of(wire: str) -> str:
     """
     return _OUTPUT_OF.get(wire, wire)
 
+
 _PREDICTING = """
 predict : In(1), stable between restarts
     The array predicts.

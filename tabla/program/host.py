@@ -75,11 +75,11 @@ class Host:
         prediction = self.prediction
         unused = () if prediction is None else prediction.ignored(self.schedule.mapped)
         found, begin = list[int](), 0
-        for tensor, elements in self._sample:
+        for tensor, index in self._sample:
             if tensor in unused:
                 size = math.prod(whole_shape(self.schedule, tensor))
-                found += (begin + np.flatnonzero(elements.reshape(-1) < size)).tolist()
-            begin += elements.size
+                found += (begin + np.flatnonzero(index.reshape(-1) < size)).tolist()
+            begin += index.size
         return tuple(found)
 
     def load_beats(self, models: Mapping[str, Words]) -> Words:

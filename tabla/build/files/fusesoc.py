@@ -90,7 +90,9 @@ def bus_bench(module: str, shape: BusShape, golden: Mapping[str, Any]) -> dict[s
         dump[position] = word
     # Behind the dump all samples are predicted, and the models are dumped once more.
     predicted = [one for one in golden["predictions"][:1]]
-    again = [word for one in predicted for word in _any_labels(_containers(one["run"], shape), shape, golden["samples"])]
+    again = [
+        word for one in predicted for word in _any_labels(_containers(one["run"], shape), shape, golden["samples"])
+    ]
     expected = [*golden["outputs"], *dump, *(word for one in predicted for word in (*one["outputs"], *dump))]
     offsets = {register.name: register.offset for register in registers()}
     status = next(register for register in registers() if register.name == "STATUS")

@@ -274,10 +274,10 @@ class SerialMachine(Machine):
         each, outputs = self.image.stream_run.beats, self.image.run.outputs
         return max(1, min(self._buffer // max(1, each), OUTPUT_WORDS // max(1, outputs)))
 
-    def _chunk(
-        self, code: Request | PredictRequest, rows: Words, count: int, outputs: int, words: list[int]
-    ) -> Status:
-        """Run `count` samples with one command of a code, append their `outputs` words to `words`, and return the status."""
+    def _chunk(self, code: Request | PredictRequest, rows: Words, count: int, outputs: int, words: list[int]) -> Status:
+        """Run `count` samples with one command of a code, append their `outputs` words to `words`, and return the
+        status.
+        """
         fits = len(rows) <= self._buffer
         if fits:
             self._send(rows)

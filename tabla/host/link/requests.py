@@ -162,7 +162,9 @@ class Requests:
         except ValueError:
             raise self._unsound() from None
 
-    def ask(self, code: Request | ProgramRequest | PredictRequest, argument: int = 0, payload: bytes = b"") -> bytes | None:
+    def ask(
+        self, code: Request | ProgramRequest | PredictRequest, argument: int = 0, payload: bytes = b""
+    ) -> bytes | None:
         """Send a request and return the content of the reply; None if the board refuses the request."""
         for _ in range(_TRIES):
             self._write(request(code, argument, payload))

@@ -132,9 +132,7 @@ class AxiWrapper(wiring.Component):
         return RegisterFile(fingerprint=fingerprint(self.image), predicts=self.shape.predicts)
 
     def _command_sequencer(self, sizes: UnitSizes) -> CommandSequencer:
-        return CommandSequencer(
-            sizes=sizes, reset_cycles=reset_cycles(self.image), predicts=self.shape.predicts
-        )
+        return CommandSequencer(sizes=sizes, reset_cycles=reset_cycles(self.image), predicts=self.shape.predicts)
 
     def _program_ports(self) -> dict[str, Any]:
         """Return the connections of the accelerator's ports for programs."""

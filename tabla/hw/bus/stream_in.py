@@ -249,7 +249,9 @@ class StreamInput(wiring.Component):
 
     @property
     def _columns(self) -> tuple[tuple[list[int], int], tuple[list[int], int]]:
-        """The lengths of the runs less 1, and the ignored containers of their groups, each with the bits of a number."""
+        """The lengths of the runs less 1, and the ignored containers of their groups. The bits of a number stand beside
+        each.
+        """
         lengths = [length - 1 for length, _ in self.shape.ignored_runs]
         masks = [mask for _, mask in self.shape.ignored_runs]
         return (lengths, max(1, max(lengths).bit_length())), (masks, self.shape.group)

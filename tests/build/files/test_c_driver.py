@@ -37,9 +37,9 @@ from tests.build.files.compiled_driver import (
     compiled,
     expected,
     linked,
-    predicted,
     needs_compiler,
     needs_verilator,
+    predicted,
     run,
     same,
 )
