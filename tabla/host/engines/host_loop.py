@@ -17,10 +17,11 @@ PATIENCE = 2_000_000
 class Request:
     """A command and what belongs to it.
 
-    `code` is that of the command at the ports, or `PREDICT` for a run that predicts. `beats` holds each beat's words
-    packed into one unsigned integer. `sample_beats` of them make a sample; `outputs` words are expected in all,
-    `port_words` of them in a beat, each of `width` bits. `input_pauses[j]`, `output_pauses[i]` hold beat j of the input and beat i of the output back so many cycles, used in turn, not before
-    the first. After `patience` cycles without an event the machine counts as hung.
+    `code` is that of the command at the ports, or `PREDICT` for a run that predicts. `beats` holds each beat's
+    words packed into one unsigned integer. `sample_beats` of them make a sample; `outputs` words are expected in
+    all, `port_words` of them in a beat, each of `width` bits. `input_pauses[j]`, `output_pauses[i]` hold beat j of
+    the input and beat i of the output back so many cycles, used in turn, not before the first. After `patience`
+    cycles without an event the machine counts as hung.
     """
 
     code: int

@@ -44,9 +44,9 @@ class AxiTransport:
     """A wrapper behind registers and a pair of streams, which `docs/host-bus.md` describes.
 
     A RUN or a PREDICT takes as many units as the streams can carry in one packet each way. `seconds` is the time
-    without progress after which a command has failed. With an `interrupt` the transport waits for it, and looks at the
-    registers only now and then. Raises `DeviceFault` for a device that does not answer, and `TablaError` for one with another program,
-    and for streams that cannot carry a unit.
+    without progress after which a command has failed. With an `interrupt` the transport waits for it, and looks at
+    the registers only now and then. Raises `DeviceFault` for a device that does not answer, and `TablaError` for
+    one with another program, and for streams that cannot carry a unit.
     """
 
     def __init__(
