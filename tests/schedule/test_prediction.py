@@ -123,10 +123,7 @@ def test_marks_that_are_wrong_are_found() -> None:
 def test_an_overlay_and_programs_without_results_do_not_predict() -> None:
     learns = shaped_graph(EXP)
     assert not encode(schedule_graph(learns, template_for(2), Q6_10)).parameters.predicts
-    graph = replace(
-        shaped_graph("mu = 0.5; model_input x; model_output y; model w; gradient g -> w; h = w * x; g = (h - y) * x;"),
-        results=(("h", "h"),),
-    )
+    graph = replace(shaped_graph(SMALL), results=(("h", "h"),))
     overlay = overlay_of(presets()["Pe2"], ROOM)
     image = encode(schedule_graph(graph, overlay.template, Q6_10), overlay)
     assert not image.parameters.predicts
