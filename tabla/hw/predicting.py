@@ -1,6 +1,6 @@
 """What an array has more if it takes PREDICT: a run that writes no model, and counts only what the results need.
 
-``docs/decisions/0038-predict.md`` has the reasons. Where nothing predicts, none of this is built.
+``docs/decisions/0038-predict-command.md`` has the reasons. Where nothing predicts, none of this is built.
 """
 
 import inspect
