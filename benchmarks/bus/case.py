@@ -9,13 +9,17 @@ import numpy as np
 from tabla.build.files.bus import sustained_cycles
 from tabla.build.files.registers import register_entries
 from tabla.driver import Build
-from tabla.graph.evaluate import FixedPlan
+from tabla.graph.evaluate import FixedPlan, Run
 from tabla.hw.bus.axi import AxiWrapper
 from tabla.hw.emit import component_verilog, verilog
 from tabla.program.bus import BusShape
 from tabla.program.host import GUARD, Host, halves
 from tabla.program.positions import positions
 from tabla.program.protocol import fingerprint
+from tabla.templates.bus import registers
+
+PREDICTED = 2
+"""The units that are learned before all units are predicted."""
 
 
 def placed(template: Any, positions: dict[str, Any], words: dict[str, Any]) -> list[int]:
@@ -47,7 +51,6 @@ def case_of(build: Build, *, bus_bits: int, units: int, seed: int) -> dict[str, 
     results: list[list[int]] = []
     dumps = []
     plan = FixedPlan.of(build.lowered, build.format)
-    plan.load(models)
 
     def words_of(held: dict[str, Any]) -> dict[str, Any]:
         """The words of models, and those of their guards."""
@@ -57,20 +60,37 @@ def case_of(build: Build, *, bus_bits: int, units: int, seed: int) -> dict[str, 
             found |= {name: words} | ({} if rest is None else {f"{name}{GUARD}": rest})
         return found
 
+    def step(one: dict[str, Any], before: dict[str, Any]) -> Run:
+        """A step from these models."""
+        plan.load(before)
+        return plan.run(one, list(shown.values()), 1)
+
+    def result_of(made: Run) -> list[int]:
+        """The unit of a step's results."""
+        unit = layout["result.template"].copy()
+        for name, tensor in shown.items():
+            unit[by_kind["result"][name]] = made.kept[tensor].reshape(by_kind["result"][name].shape)
+        return [int(word) for word in unit]
+
     held: dict[str, Any] = models
+    predicted: dict[int, list[list[int]]] = {}
     for unit in range(units + 1):
         words = words_of(held)
+        if shape.predicts and unit == PREDICTED:
+            predicted[unit] = [
+                result_of(step({n: each[at : at + 1] for n, each in inputs.items()}, held)) for at in range(units)
+            ]
         dumps.append([(int(at), int(w)) for n, p in by_kind["dump"].items() for at, w in np.broadcast(p, words[n])])
         if unit == units:
             break
-        made = plan.run({n: each[unit : unit + 1] for n, each in inputs.items()}, list(shown.values()), 1)
+        made = step({n: each[unit : unit + 1] for n, each in inputs.items()}, held)
         held = made.models
-        shown_words = layout["result.template"].copy()
-        for name, tensor in shown.items():
-            shown_words[by_kind["result"][name]] = made.kept[tensor].reshape(by_kind["result"][name].shape)
-        results.append([int(word) for word in shown_words])
+        results.append(result_of(made))
     return {
-        "registers": register_entries({"FINGERPRINT": fingerprint(build.image)}),
+        "registers": register_entries({"FINGERPRINT": fingerprint(build.image)}, registers(shape.predicts)),
+        "predicts": shape.predicts,
+        "predicted": predicted,
+        "ignored": list(shape.ignored),
         "container": shape.container,
         "width": shape.width,
         "bus_bits": bus_bits,
@@ -90,7 +110,8 @@ def case_of(build: Build, *, bus_bits: int, units: int, seed: int) -> dict[str, 
 
 def shape_of(build: Build, bus_bits: int) -> BusShape:
     """The sizes of the wrapper of a build."""
-    return BusShape.of(build.image, bus_bits=bus_bits, dump_count=build.schedule.dump_count)
+    ignored = Host(build.schedule).ignored if build.image.parameters.predicts else ()
+    return BusShape.of(build.image, bus_bits=bus_bits, dump_count=build.schedule.dump_count, ignored=ignored)
 
 
 def wrapped_verilog(build: Build, bus_bits: int) -> str:

@@ -173,12 +173,14 @@ class Stages:
         program whose header would have the name of one that the driver has or includes.
         """
         from tabla.program.bus import BUS_WIDTHS, BusShape
+        from tabla.program.host import Host
 
         if self.options.bus is None:
             return None
         self.refuse_header_name()
         bits = self.options.bus_width or BUS_WIDTHS[0]
-        return BusShape.of(self.image, bus_bits=bits, dump_count=self.schedule.dump_count)
+        ignored = Host(self.schedule).ignored
+        return BusShape.of(self.image, bus_bits=bits, dump_count=self.schedule.dump_count, ignored=ignored)
 
     def refuse_header_name(self) -> None:
         """Raise `TablaError` if the header of the C driver cannot have the name of the program."""

@@ -90,6 +90,11 @@ class WorkerMachine(Machine):
         found: RunResult = self._ask(called, self._key, "run", beats, samples, stalls)
         return found
 
+    def predict(self, beats: BeatRows, samples: int, stalls: Stalls | None = None) -> RunResult:
+        """Compute samples, and keep the models."""
+        found: RunResult = self._ask(called, self._key, "predict", beats, samples, stalls)
+        return found
+
     def dump(self, count: int) -> list[int]:
         """Return the words of a dump."""
         found: list[int] = self._ask(called, self._key, "dump", count)

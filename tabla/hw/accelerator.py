@@ -8,6 +8,7 @@ from amaranth.lib.wiring import In
 from tabla.hw.array import Array
 from tabla.hw.features import features_of
 from tabla.hw.pipeline import delayed
+from tabla.hw.predicting import described
 from tabla.hw.sequencer import Sequencer
 from tabla.hw.timing import Timing
 from tabla.program.image import Image
@@ -19,6 +20,13 @@ def program_width(image: Image) -> int:
     parameters = image.parameters
     units = ("stream", *image.units)
     return max(layout(unit, parameters).width for unit in units for layout in (strand_layout, operation_layout))
+
+
+_PREDICTING = """
+command_predict : In(1)
+    Taken with the command. A run then writes no model, `update` stays 0, and the three counters count only what the
+    results need.
+"""
 
 
 class Accelerator(Array):
@@ -53,6 +61,8 @@ class Accelerator(Array):
 
     def __init__(self, image: Image, *, stoppable: bool = False) -> None:
         self.image = image
+        if image.parameters.predicts:
+            self.data_sheet = described(self, _PREDICTING)
         super().__init__(
             parameters=image.parameters,
             features=features_of(image),

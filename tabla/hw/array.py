@@ -6,7 +6,7 @@ from functools import reduce
 from operator import or_
 from typing import Any
 
-from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.hdl import Cat, Const, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -19,6 +19,7 @@ from tabla.hw.group import Group
 from tabla.hw.groups import Groups
 from tabla.hw.lane import lane_shape
 from tabla.hw.pipeline import delayed
+from tabla.hw.predicting import without_updates
 from tabla.hw.root import Root
 from tabla.hw.routing import Routing
 from tabla.hw.sequencer import Sequencer
@@ -77,6 +78,7 @@ class Array(wiring.Component):
                 "domain_errors": Out(32),
                 **program,
                 **({"stop": In(1)} if stoppable else {}),
+                **({"command_predict": In(1)} if parameters.predicts else {}),
             }
         )
 
@@ -95,6 +97,8 @@ class Array(wiring.Component):
         )
         if self.stoppable:
             m.d.comb += controller.stop.eq(self.stop)
+        if self.parameters.predicts:
+            m.d.comb += controller.command_predict.eq(self.command_predict)
         m.d.comb += [
             controller.command_valid.eq(self.command_valid),
             controller.command_code.eq(self.command_code),
@@ -129,6 +133,23 @@ class Array(wiring.Component):
             m.d.sync += copy.eq(getattr(controller, name))
             copies.append(copy)
         return copies[0], copies[1], copies[2]
+
+    def _predict(self, m: Module, unit: str, controller: Controller) -> Any:
+        """Return `predict` in a register of the unit's own, as `_mode` does; 0 in an array that does not predict."""
+        if not self.parameters.predicts:
+            return Const(0, 1)
+        copy = Signal(name=f"{unit}_predict", attrs={"keep": 1})
+        m.d.sync += copy.eq(controller.predict)
+        return copy
+
+    def _writing(self, m: Module, write: Sequencer, controller: Controller) -> Any:
+        """Return the operation that a unit writes with: while the array predicts, an update touches no memory."""
+        if not self.parameters.predicts:
+            return write.instruction
+        instruction = Signal(len(write.instruction), name=f"{write.unit}_held")
+        predict = self._predict(m, write.unit, controller)
+        m.d.comb += instruction.eq(without_updates(write.unit, write.instruction, predict))
+        return instruction
 
     def _stream(self, m: Module, controller: Controller) -> Stream:
         restart, load_mode, dump = self._mode(m, "stream", controller)
@@ -186,13 +207,19 @@ class Array(wiring.Component):
         self._program_port(m, unit, sequencer)
         return sequencer
 
-    def _control(self, m: Module, unit: str, sequencer: Sequencer) -> MacControl:
+    def _control(self, m: Module, unit: str, sequencer: Sequencer, controller: Controller) -> MacControl:
         control = MacControl(unit=unit, parameters=self.parameters, features=self.features[unit], shifts=self._shifts())
         m.submodules[f"{unit}_control"] = control
         m.d.comb += [
             getattr(control, name).eq(getattr(sequencer, name))
-            for name in ("valid", "first", "last", "open", "instruction", *(("wide",) if control.guard else ()))
+            for name in (
+                *("valid", "first", "last", "open", "instruction"),
+                *(("wide",) if control.guard else ()),
+                *control.marks,
+            )
         ]
+        if control.marks:
+            m.d.comb += control.predict.eq(self._predict(m, unit, controller))
         return control
 
     def _roots(
@@ -200,7 +227,7 @@ class Array(wiring.Component):
     ) -> list[Root]:
         parameters = self.parameters
         issue, write = sequencers["root_issue"], sequencers["root_write"]
-        control = self._control(m, "root_issue", issue)
+        control = self._control(m, "root_issue", issue, controller)
         # The lanes are Group.FANOUT registers further away than the root; the same cycle must reach both.
         late = Sequencer.VALUES - Sequencer.FIELDS + Group.FANOUT
         held = ((),) * parameters.roots if self.first is None else self.first.roots
@@ -218,7 +245,7 @@ class Array(wiring.Component):
         writes = late + wanted("root_write", "write")
         inputs |= {
             "write": delayed(m, write.valid, writes, name="root_write"),
-            "write_instruction": delayed(m, write.instruction, writes, name="root_write_instruction"),
+            "write_instruction": delayed(m, self._writing(m, write, controller), writes, name="root_write_instruction"),
             "load_address": stream.root_address,
         }
         if parameters.model_guard:
@@ -280,10 +307,10 @@ class Array(wiring.Component):
         drives = []
         for units in zip(*(self._units(kind) for kind in LANE_KINDS), strict=True):
             issue, write = (sequencers[unit] for unit in units)
-            control = self._control(m, issue.unit, issue)
-            drives.append(
-                Drive.of(m, shape, control, issue, write, stream=stream, bus=roots[0].bus, load=controller.load)
-            )
+            control = self._control(m, issue.unit, issue, controller)
+            writing = self._writing(m, write, controller)
+            bus, load = roots[0].bus, controller.load
+            drives.append(Drive.of(m, shape, control, issue, write, writing, stream=stream, bus=bus, load=load))
         m.d.comb += self.update.eq(reduce(or_, (drive.updates for drive in drives)) | roots[0].update)
         groups = Groups(shape=shape, drives=drives, stream=stream, roots=roots, first=self.first)
         overflows = groups.join(m, platform)

@@ -9,6 +9,7 @@ from amaranth.lib.wiring import In, Out
 
 from tabla.hw.features import UnitFeatures
 from tabla.hw.instruction import instruction_fields, instruction_width
+from tabla.hw.predicting import described
 from tabla.program.image import Parameters
 from tabla.templates.instructions import OperationFormat, operation_format
 
@@ -65,6 +66,15 @@ def output_of(wire: str) -> str:
     One output may be wanted in several cycles. The table then has a name for each of them.
     """
     return _OUTPUT_OF.get(wire, wire)
+
+
+_PREDICTING = """
+predict : In(1), stable between restarts
+    The array predicts.
+learns, function_learns : In(1)
+    While the array predicts, `emit` is 0 for an operation that `learns`, and `function_code` for one with
+    `function_learns`, which only a root has.
+"""
 
 
 class MacControl(wiring.Component):
@@ -129,6 +139,10 @@ class MacControl(wiring.Component):
         self.holds_positions = features.uses("b", "position")
         if self.holds_positions:
             members |= {"holds": Out(1)}
+        self.marks = self.form.predicting if parameters.predicts else ()
+        if self.marks:
+            self.data_sheet = described(self, _PREDICTING)
+            members |= {"predict": In(1), **dict.fromkeys(self.marks, In(1))}
         super().__init__(members)
 
     def elaborate(self, platform: Any) -> Module:
@@ -148,7 +162,7 @@ class MacControl(wiring.Component):
             "half_array0": fresh & self._is("half", "array0"),
             "tree_half": begins & self._is("half", "all") & (self._is("base", "tree") | self._is("base", "array")),
             "issued": self.valid,
-            "emit": self.valid & self.last & self._field("emit"),
+            "emit": self._counted("learns", self.valid & self.last & self._field("emit")),
         }
         if self.extremes:
             extreme = self._is("post", "extreme")
@@ -168,7 +182,8 @@ class MacControl(wiring.Component):
         function = Signal(4, name="decoded_function")
         m.d.sync += [shift.eq(self._shift()), post.eq(self._field("post"))]
         if "function" in (field.name for field in self.form.fields):
-            m.d.sync += function.eq(Mux(self.valid & self.last, self._field("function"), 0))
+            applies = self._counted("function_learns", self.valid & self.last)
+            m.d.sync += function.eq(Mux(applies, self._field("function"), 0))
         selects = {
             "a": (self.a_sources, self.valid & self.open),
             "b": (self.b_sources, 1),
@@ -211,6 +226,10 @@ class MacControl(wiring.Component):
             m.d.sync += getattr(self, name).eq(stage[name])
         m.d.comb += self.inverted.eq(sense)
         return m
+
+    def _counted(self, mark: str, value: Any) -> Any:
+        """Return a bit that is 0 for operations with a mark while the array predicts, and otherwise `value`."""
+        return value & ~(self.predict & getattr(self, mark)) if mark in self.marks else value
 
     def _shift(self) -> Any:
         """Return the number of the operation's shift in the table of the hardware."""

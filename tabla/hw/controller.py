@@ -8,11 +8,18 @@ from amaranth.lib.wiring import In, Out
 
 from tabla.hw.countdown import Countdown
 from tabla.hw.pipeline import delayed
+from tabla.hw.predicting import described
 from tabla.hw.timing import Timing, chosen
 from tabla.program.image import Parameters
 from tabla.templates.template import timing
 
 LOAD, RUN, DUMP = 0, 1, 2
+_PREDICTING = """
+command_predict : In(1)
+    A run predicts.
+predict : Out(1)
+    Whether the command is a run that predicts; stable between restarts.
+"""
 
 
 class Controller(wiring.Component):
@@ -46,6 +53,8 @@ class Controller(wiring.Component):
 
     def __init__(self, *, parameters: Parameters, timing: Timing, stoppable: bool = False) -> None:
         self.parameters, self.timing, self.stoppable = parameters, timing, stoppable
+        if parameters.predicts:
+            self.data_sheet = described(self, _PREDICTING)
         super().__init__(
             {
                 "command_valid": In(1),
@@ -63,6 +72,7 @@ class Controller(wiring.Component):
                 "output_taken": In(1),
                 "output_waits": In(1),
                 **({"stop": In(1)} if stoppable else {}),
+                **({"command_predict": In(1), "predict": Out(1)} if parameters.predicts else {}),
             }
         )
 
@@ -126,6 +136,7 @@ class Controller(wiring.Component):
                 rest.eq(law.front - 3),
                 self.load.eq(is_load),
                 self.dump.eq(is_dump),
+                *([self.predict.eq(self.command_predict & is_run)] if self.parameters.predicts else []),
             ]
         return m
 

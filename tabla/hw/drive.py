@@ -43,12 +43,16 @@ class Drive:
         control: MacControl,
         issue: Sequencer,
         write: Sequencer,
+        writing: Any,
         *,
         stream: Stream,
         bus: Any,
         load: Any,
     ) -> "Drive":
-        """Delay every wire until it meets its operation in the lanes, as the stage table says."""
+        """Delay every wire until it meets its operation in the lanes, as the stage table says.
+
+        `writing` is the operation that `write` shows, without what the lanes must not write.
+        """
         lane = issue.unit.replace("_issue", "")
         wires = {
             wire: delayed(m, getattr(control, output_of(wire)), wanted("lane_issue", wire), name=f"{lane}_{wire}")
@@ -63,7 +67,7 @@ class Drive:
 
         late = Sequencer.VALUES - Sequencer.FIELDS
         wrote = delayed(m, write.valid, late, name=write.unit)
-        instruction = delayed(m, write.instruction, late, name=f"{write.unit}_instruction")
+        instruction = delayed(m, writing, late, name=f"{write.unit}_instruction")
         fields = instruction_fields(write.unit, instruction)
         address = write.values.address if "address" in write.generators else Const(0, 1)
         # The stream gives address and enables in one cycle.

@@ -92,10 +92,13 @@ def _described(text: str, ports: list[str]) -> tuple[str, ...]:
 
 
 def _sheets(fragment: Any, name: str) -> Iterator[tuple[str, Sheet]]:
-    """Yield the data sheet of a module and of those inside it, by their names in RTLIL."""
+    """Yield the data sheet of a module and of those inside it, by their names in RTLIL.
+
+    A data sheet is the docstring of a component, unless the component has a `data_sheet` of its own.
+    """
     for origin in fragment.origins or ():
         if isinstance(origin, wiring.Component):
-            text = inspect.cleandoc(type(origin).__doc__ or "")
+            text = getattr(origin, "data_sheet", "") or inspect.cleandoc(type(origin).__doc__ or "")
             ports = _described(text, [port for port, _, _ in _flat_ports(origin)])
             yield name, Sheet(text, ports, tuple(getattr(origin, "module_parameters", {}).items()))
             break

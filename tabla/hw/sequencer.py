@@ -14,10 +14,17 @@ from tabla.hw.instruction import instruction_width
 from tabla.hw.loops import Loops
 from tabla.hw.memory import WordMemory
 from tabla.hw.pipeline import bits_for, delayed, padded
+from tabla.hw.predicting import described
 from tabla.hw.strands import StrandFetch
 from tabla.program.image import Parameters
 from tabla.program.layout import generator_width, operation_layout, strand_layout
 from tabla.templates.instructions import kind_of, operation_format
+
+_PREDICTING = """
+learns, function_learns : Out(1)
+    Beside `instruction`, in the units that issue: no result needs the operation's sum, or the function's value. Only a
+    root has `function_learns`.
+"""
 
 
 class Sequencer(wiring.Component):
@@ -80,10 +87,13 @@ class Sequencer(wiring.Component):
         self.operation_layout = operation_layout(unit, parameters)
         self.strand_layout = strand_layout(unit, parameters)
         # The bits behind the generators.
-        self.single = tuple(name for name in ("up", "wide") if name in self.operation_layout.fields)
+        singles = ("up", "wide", "learns", "function_learns")
+        self.single = tuple(name for name in singles if name in self.operation_layout.fields)
         self.instruction_width = instruction_width(unit, parameters.far_shift_bits)
         self.offset_width = parameters.address_bits[unit]
         self.generators = tuple(g for g in operation_format(unit).generators if g in features.generators)
+        if "learns" in self.single:
+            self.data_sheet = described(self, _PREDICTING)
         super().__init__(self._members())
 
     def _members(self) -> dict[str, Any]:

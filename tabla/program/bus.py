@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import groupby
 
 from tabla.base.source import TablaError
 from tabla.program.image import Image
@@ -22,7 +23,8 @@ class BusShape:
     `bus_bits` is the width of the two streams of the bus. A word of `width` bits travels in a container of `container`
     bits. The array takes beats of `stream_words` words: `load_beats` for a load, `run_beats` for a unit of a run. Such
     a unit gives `run_words` words, in beats of `output_words`, which is a power of two. The dump program runs
-    `dump_count` times.
+    `dump_count` times. An array that `predicts` takes PREDICT, too, which ignores the containers `ignored` of a unit of
+    a run, counted from its start.
     """
 
     bus_bits: int
@@ -33,6 +35,8 @@ class BusShape:
     run_words: int
     dump_count: int
     output_words: int = 1
+    predicts: bool = False
+    ignored: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         if self.bus_bits not in BUS_WIDTHS:
@@ -49,7 +53,7 @@ class BusShape:
             )
 
     @staticmethod
-    def of(image: Image, *, bus_bits: int, dump_count: int) -> BusShape:
+    def of(image: Image, *, bus_bits: int, dump_count: int, ignored: tuple[int, ...] = ()) -> BusShape:
         """Return the sizes for an image. Raises `TablaError` for a width that there is not, and for a unit that is too
         large for the buffer.
         """
@@ -63,6 +67,8 @@ class BusShape:
             run_words=image.run.outputs,
             dump_count=dump_count,
             output_words=parameters.port_words,
+            predicts=parameters.predicts,
+            ignored=ignored,
         )
 
     @staticmethod
@@ -109,6 +115,20 @@ class BusShape:
     def parts(self) -> int:
         """The groups of a beat of the array."""
         return self.stream_words // self.group
+
+    @property
+    def ignored_runs(self) -> tuple[tuple[int, int], ...]:
+        """The groups of a unit of a run, in order, as runs of groups that are alike: how many, and which of their
+        containers a prediction ignores, the first in bit 0.
+
+        There are no runs where it makes no difference: if no container is ignored, or if all are words of the format.
+        """
+        if not self.ignored or self.container == self.width:
+            return ()
+        masks = [0] * (self.run_beats * self.parts)
+        for place in self.ignored:
+            masks[place // self.group] |= 1 << place % self.group
+        return tuple((len(list(alike)), mask) for mask, alike in groupby(masks))
 
     @property
     def output_group(self) -> int:

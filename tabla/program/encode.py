@@ -15,6 +15,7 @@ from itertools import product
 from tabla.base.source import TablaError
 from tabla.graph.body import FEW_SHIFTS, MOST_SHIFTS
 from tabla.graph.graph import Divide, Function, Graph, Linear, Product
+from tabla.graph.predicted_part import PredictedPart
 from tabla.program.fit import refuse_features, refuse_misfit, refuse_numbers
 from tabla.program.image import Entry, Image, Parameters, StreamEntry
 from tabla.program.layout import WordLayout, operation_layout, strand_layout
@@ -217,6 +218,7 @@ def _parameters(schedule: Schedule, memories: Mapping[str, Sequence[Strand]]) ->
         wide_shifts=tuple(range(schedule.wide_from, len(shifts))),
         port_words=schedule.port_words,
         far_shift_bits=max(0, (len(shifts) - 1).bit_length() - (FEW_SHIFTS - 1).bit_length()),
+        predicts=PredictedPart.of(schedule.mapped) is not None,
     )
 
 
@@ -323,10 +325,11 @@ def _words(unit: str, held: Sequence[Strand], parameters: Parameters) -> tuple[t
 def _operation(unit: str, strand: Strand, operation: Operation, form: WordLayout, levels: int) -> int:
     format = operation_format(unit)
     fields: dict[str, int] = {}
-    # These fields exist only in arrays with several sequencers.
-    alone = operation_format(f"{unit}_0").several if unit == kind_of(unit) else ()
+    # These fields exist only in arrays with several sequencers, and in arrays that predict.
+    several = operation_format(f"{unit}_0").several if unit == kind_of(unit) else ()
+    absent = {*several, *format.predicting} - form.fields.keys()
     for name, value in operation.fields.items():
-        if name in alone:
+        if name in absent:
             continue
         fields[name] = format.code(name, value) if isinstance(value, str) else value
     for name in format.far:

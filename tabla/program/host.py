@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tabla.graph.graph import Product
+from tabla.graph.predicted_part import PredictedPart
 from tabla.program.image import FirstWords
 from tabla.schedule.mapping.places import Spot
 from tabla.schedule.placing.schedule import Schedule
@@ -60,6 +61,27 @@ class Host:
     def sample_elements(self) -> Iterator[tuple[str, Words]]:
         """Yield what the words of a step of samples are, as `load_elements` does."""
         yield from self._sample
+
+    @property
+    def prediction(self) -> PredictedPart | None:
+        """What the results need of the program; None if it does not predict."""
+        return PredictedPart.of(self.schedule.mapped)
+
+    @property
+    def ignored(self) -> tuple[int, ...]:
+        """The words of a step of samples that a prediction ignores, counted from the start of the step, in order.
+
+        These are the labels, and all other elements of which no result depends.
+        """
+        prediction = self.prediction
+        unused = () if prediction is None else prediction.ignored(self.schedule.mapped)
+        found, begin = list[int](), 0
+        for tensor, index in self._sample:
+            if tensor in unused:
+                size = math.prod(whole_shape(self.schedule, tensor))
+                found += (begin + np.flatnonzero(index.reshape(-1) < size)).tolist()
+            begin += index.size
+        return tuple(found)
 
     def load_beats(self, models: Mapping[str, Words]) -> Words:
         """Return the beats, of shape (beats, words of a beat), that load constants and models.

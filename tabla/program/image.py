@@ -63,6 +63,9 @@ class Parameters:
     generators; `guard_bits` is the signed width of `low` and `high`, and `block_bits` the width of the stream's
     `block`. `strand_depth` and `operation_depth` have, by unit, the depths of the microcode memories. An operation has
     `far_shift_bits` bits of the number of its shift above the two that every array has.
+
+    An array that `predicts` takes the command PREDICT (decision 38). Operations then say whether they are for updates
+    alone.
     """
 
     name: str
@@ -99,6 +102,7 @@ class Parameters:
     wide_shifts: tuple[int, ...] = field(default=(), repr=False)
     port_words: int = field(default=1, repr=False)
     far_shift_bits: int = field(default=0, repr=False)
+    predicts: bool = field(default=False, repr=False)
 
     @property
     def stored_width(self) -> int:

@@ -67,8 +67,8 @@ def operation_layout(unit: str, parameters: Parameters) -> WordLayout:
     """Return the layout of the operation words of a unit.
 
     The fields of a generator are ``<generator>.base``, ``<generator>.window`` and ``<generator>.delta<level>``. The
-    last fields are those that only arrays with several sequencers have, those of arrays with wide models, and that of
-    arrays with more than four shifts and of overlays.
+    last fields are those that only arrays with several sequencers have, those of arrays with wide models, those of
+    arrays that predict, and that of arrays with more than four shifts and of overlays.
     """
     form: OperationFormat = operation_format(unit)
     widths: list[tuple[str, int]] = [(f.name, f.width) for f in form.fields]
@@ -77,7 +77,8 @@ def operation_layout(unit: str, parameters: Parameters) -> WordLayout:
         widths.append((f"{generator}.base", bits))
         widths.append((f"{generator}.window", 1))
         widths += [(f"{generator}.delta{level}", bits) for level in range(parameters.levels)]
-    more = (*form.several, *(form.wide_models if parameters.model_guard else ()))
+    wide = form.wide_models if parameters.model_guard else ()
+    more = (*form.several, *wide, *(form.predicting if parameters.predicts else ()))
     far = [(name, parameters.far_shift_bits) for name in form.far if parameters.far_shift_bits]
     return _pack([*widths, *((name, 1) for name in more), *far])
 

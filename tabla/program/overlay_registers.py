@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from tabla.program.overlay import Overlay
 from tabla.program.overlay_words import about_overlay
-from tabla.templates.bus import Register, RegisterField, program_registers, registers
+from tabla.templates.bus import Register, described, program_registers, registers
 
 PROGRAM = 4
 """The code of the command that takes an image."""
@@ -72,18 +72,11 @@ def _own(register: Register) -> Register:
             )
         case "COMMAND":
             code = "0 LOAD, 1 RUN, 2 DUMP, 4 PROGRAM; 3 is reserved"
-            return replace(register, fields=_described(register, "CODE", code))
+            return described(register, "CODE", code)
         case "STATUS":
-            return replace(
-                register, fields=_described(register, "NOT_LOADED", "RUN or DUMP before LOAD; LOAD before PROGRAM")
-            )
+            return described(register, "NOT_LOADED", "RUN or DUMP before LOAD; LOAD before PROGRAM")
         case _:
             return register
-
-
-def _described(register: Register, name: str, description: str) -> tuple[RegisterField, ...]:
-    """Return the fields of a register, one of them with another description."""
-    return tuple(replace(f, description=description) if f.name == name else f for f in register.fields)
 
 
 def _numbers(overlay: Overlay) -> tuple[Register, ...]:

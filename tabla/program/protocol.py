@@ -58,6 +58,16 @@ class ProgramRequest(IntEnum):
     WORD = 10
 
 
+class PredictRequest(IntEnum):
+    """The codes of the frames that only the board of an array that predicts takes (decision 38).
+
+    PREDICT is a RUN that keeps the models, and PREDICT_KEPT such a REPLAY.
+    """
+
+    PREDICT = 11
+    PREDICT_KEPT = 12
+
+
 DONE = 0x80
 """The number that a reply adds to the code of a request that was carried out."""
 
@@ -125,10 +135,11 @@ class LinkShape:
 def fingerprint(image: Image) -> int:
     """Return 32 bits that tell one image from another, so that a host knows which one a board runs."""
     parameters = image.parameters
-    # Only where there are guard bits, beats of several words that leave, or first words: all other images keep the
-    # number that they had.
+    # Only where there are guard bits, beats of several words that leave, first words, or an array that predicts: all
+    # other images keep the number that they had.
     wide = (parameters.model_guard, parameters.wide_memories, parameters.wide_shifts) if parameters.model_guard else ()
     port = (parameters.port_words,) if parameters.port_words > 1 else ()
+    predicts = ("predicts",) if parameters.predicts else ()
     first = (image.first,) if image.first is not None else ()
-    text = repr((_FORM, image, *wide, *port, *first)).encode()
+    text = repr((_FORM, image, *wide, *port, *predicts, *first)).encode()
     return int.from_bytes(hashlib.sha256(text).digest()[:4], "little")

@@ -172,6 +172,13 @@ class Machine(ABC):
     def run(self, beats: BeatRows, samples: int, stalls: Stalls | None = None) -> RunResult:
         """Compute `samples` samples (command 1); `beats` has shape [samples * stream_run.beats, S]."""
 
+    def predict(self, beats: BeatRows, samples: int, stalls: Stalls | None = None) -> RunResult:
+        """Run `samples` samples as `run` does, but keep every model word as it is (PREDICT, decision 38).
+
+        The counters then count only what the results need. Raises `TablaError` if the machine does not predict.
+        """
+        raise TablaError("this machine does not predict", hint="run the samples, and load the models again")
+
     @abstractmethod
     def dump(self, count: int) -> list[int]:
         """Return the words of `count` tokens of the dump program (command 2), in the order in which they leave."""
@@ -211,6 +218,15 @@ class Machine(ABC):
         self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def require_prediction(image: Image) -> None:
+    """Raise `TablaError` if the array of an image does not take PREDICT."""
+    if not image.parameters.predicts:
+        raise TablaError(
+            f"'{image.parameters.name}' does not predict: only a program that updates models and returns results does",
+            hint="name the results with --result; an overlay does not predict",
+        )
 
 
 def as_beats(beats: BeatRows, stream_words: int, expected: int | None = None) -> Words:

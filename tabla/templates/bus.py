@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from tabla.templates.records import HERE, integer, records, records_of, string
 
 BUS = HERE / "bus.td"
+PREDICT = 5
+"""The code of the command that predicts. Its lowest two bits are the code of RUN."""
+PREDICTING = 0x0001_0001
+"""The version of the interface of a wrapper that predicts."""
 PROGRAMS = 0x400
 """The registers from this offset on are those for programs."""
 
@@ -62,9 +66,39 @@ class Register:
 
 
 @cache
-def registers() -> tuple[Register, ...]:
-    """Return the registers that every wrapper has, in the order of their offsets."""
-    return tuple(register for register in _all() if register.offset < PROGRAMS)
+def registers(predicts: bool = False) -> tuple[Register, ...]:
+    """Return the registers that every wrapper has, in the order of their offsets.
+
+    Those of an array that `predicts` say that it takes PREDICT, too.
+    """
+    found = tuple(register for register in _all() if register.offset < PROGRAMS)
+    return tuple(_predicting(register) for register in found) if predicts else found
+
+
+def _predicting(register: Register) -> Register:
+    """Return a register of every wrapper with what is different where the array predicts."""
+    match register.name:
+        case "VERSION":
+            return replace(register, reset=PREDICTING)
+        case "COMMAND":
+            return described(register, "CODE", "0 LOAD, 1 RUN, 2 DUMP, 5 PREDICT; 3 and 4 are reserved")
+        case "COUNT":
+            return replace(register, description="the units of the next RUN or PREDICT")
+        case "RESULT_UNITS":
+            return replace(register, description="the units in an output packet; 0 for one packet a command")
+        case "STATUS":
+            count = described(register, "COUNT_ZERO", "RUN or PREDICT with COUNT = 0")
+            return described(count, "NOT_LOADED", "RUN, PREDICT or DUMP before LOAD")
+        case "SAMPLES":
+            return replace(register, description="the units that are finished in this or the last RUN or PREDICT")
+        case _:
+            return register
+
+
+def described(register: Register, name: str, description: str) -> Register:
+    """Return a register, one of whose fields has another description."""
+    changed = (replace(f, description=description) if f.name == name else f for f in register.fields)
+    return replace(register, fields=tuple(changed))
 
 
 @cache

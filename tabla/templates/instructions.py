@@ -29,8 +29,9 @@ class OperationFormat:
     """The fields and the generators of one unit's operations, and the bits that follow them.
 
     `several` names those bits. It is empty where the array has one sequencer. `wide_models` names the bits behind them,
-    which only arrays with wide models have. `far` names the last field, which has the bits of the number of a shift
-    above those of `shift`. Only arrays with more than four shifts have it.
+    which only arrays with wide models have. `predicting` names the bits behind those, which only arrays have that take
+    the command PREDICT. `far` names the last field, which has the bits of the number of a shift above those of
+    `shift`. Only arrays with more than four shifts have it.
     """
 
     unit: str
@@ -38,6 +39,7 @@ class OperationFormat:
     generators: tuple[str, ...]
     several: tuple[str, ...] = ()
     wide_models: tuple[str, ...] = ()
+    predicting: tuple[str, ...] = ()
     far: tuple[str, ...] = ()
 
     def code(self, field: str, symbol: str) -> int:
@@ -92,6 +94,7 @@ def operation_format(unit: str) -> OperationFormat:
         generators=strings(record, "Generators"),
         several=strings(record, "Several") if unit != kind else (),
         wide_models=strings(record, "WideModels"),
+        predicting=strings(record, "Predicting"),
         far=strings(record, "Far"),
     )
 

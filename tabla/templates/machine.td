@@ -92,14 +92,16 @@ def WriteDone : Stage<"write", "done", Timing.MemoryWrite, "an operation that is
 // generator its base, its window flag and one delta for each loop level follow.
 // A list `<field>Choices` names the codes of a field, from 0. `Several` names
 // bits that follow the generators only in arrays with several sequencers, and
-// `WideModels` bits behind them that only arrays with wide models have. `Far`
-// names a field that is last and has the upper bits of a sum's shift, in arrays
-// with more than four shifts and in overlays.
+// `WideModels` bits behind them that only arrays with wide models have.
+// `Predicting` names bits behind those that only arrays have that take the
+// command PREDICT. `Far` names a field that is last and has the upper bits of a
+// sum's shift, in arrays with more than four shifts and in overlays.
 class OperationFormat<string unit> {
   string Unit = unit;
   list<string> Generators = [];
   list<string> Several = [];
   list<string> WideModels = [];
+  list<string> Predicting = [];
   list<string> Far = [];
 }
 
@@ -107,6 +109,7 @@ def LaneIssue : OperationFormat<"lane_issue"> {
   let Generators = ["model", "data", "interim", "low", "high"];
   let Several = ["up"];
   let WideModels = ["wide"];
+  let Predicting = ["learns"];
   let Far = ["far_shift"];
   bits<2> a;
   bits<3> b;
@@ -154,6 +157,7 @@ def LaneWrite : OperationFormat<"lane_write"> {
 def RootIssue : OperationFormat<"root_issue"> {
   let Generators = ["a", "b", "c"];
   let WideModels = ["wide"];
+  let Predicting = ["learns", "function_learns"];
   let Far = ["far_shift"];
   bits<3> a;
   bits<3> b;

@@ -20,7 +20,7 @@ from host_loop import Request, request_fields
 from ports import Ports
 
 GOLDEN = json.loads((Path(__file__).parent / "golden.json").read_text())
-LOAD, RUN, DUMP = 0, 1, 2
+LOAD, RUN, DUMP, PREDICT = 0, 1, 2, 5
 QUIET = ("busy", "out_valid", "sample_start", "update")
 INPUT_PAUSES, OUTPUT_PAUSES = GOLDEN["input_pauses"], GOLDEN["output_pauses"]
 
@@ -56,7 +56,8 @@ class Accelerator:
             last = max(seen["starts"], default=last[-1])
             # Results that leave more slowly than they are made still leave when all units are at rest. For the host, a
             # command ends in the third cycle after the last of them.
-            end = max([last + GOLDEN["drains"][code], *(cycle + 3 for cycle in seen["leaves"][-1:])])
+            drain = GOLDEN["drains"][RUN if code == PREDICT else code]
+            end = max([last + drain, *(cycle + 3 for cycle in seen["leaves"][-1:])])
             assert self.ports.cycle == end, f"the end of command {{code}}"
         await self.ports.rest(GOLDEN["rest"])
         return seen
@@ -78,6 +79,15 @@ class Accelerator:
         written = {{start + cycle for start in seen["starts"] for cycle in GOLDEN["updates"]}}
         assert seen["updates"] == sorted(written), "the cycles in which models are written"
         return seen
+
+    async def predict(self, case):
+        series, before = self.series, self.ports.counters()
+        seen = await self.play(PREDICT, series["samples"], case["run"], GOLDEN["sample_beats"], len(case["outputs"]))
+        assert [signed(word) for word in seen["outputs"]] == case["outputs"], "results of a prediction"
+        assert not seen["updates"], "a prediction writes models"
+        assert [start - seen["starts"][0] for start in seen["starts"]] == GOLDEN["starts"], seen["starts"]
+        counted = [new - old for new, old in zip(seen["counters"], before)]
+        assert counted == case["counters"], f"a prediction counts {{counted}} instead of {{case['counters']}}"
 
     async def dump(self, holds=()):
         if GOLDEN["dump_count"]:
@@ -169,6 +179,8 @@ async def golden(dut):
     await extremes(device)
     await stalls(device, counted)
     await commands(device, counted)
+    if GOLDEN["predictions"]:
+        await predictions(device, *GOLDEN["predictions"])
     await program(device)
     for case in GOLDEN["predicted"]:
         await device.predicted(case)
@@ -210,6 +222,20 @@ async def commands(device, counted):
     assert seen["counters"] == [3 * count for count in counted], "counters of three runs"
     await device.dump()
     await device.dump()
+
+
+async def predictions(device, after, between):
+    """All samples are predicted with other labels, after a run and between two: models stay, and only results count."""
+    await device.whole()
+    await device.predict(after)
+    await device.dump()
+    device.series = GOLDEN["extremes"]
+    await device.load()
+    await device.run(0, between["first"])
+    await device.predict(between)
+    await device.run(between["first"], GOLDEN["samples"] - between["first"])
+    await device.dump()
+    device.series = GOLDEN
 
 
 async def trials(device):

@@ -45,7 +45,7 @@ DRAWS = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Played:
+class Played:
     """The words of models and samples, each with a leading axis of samples, and what the evaluation makes of them."""
 
     models: Mapping[str, Words]
@@ -62,7 +62,8 @@ def golden(build: Stages, given: GivenWords | None = None) -> dict[str, Any] | N
     The expected words come from the fixed-point evaluation, and the expected period from the recurrence in
     :mod:`tabla.schedule.placing.borders`. So a large program needs no simulation here. `check` holds a pair
     [position in the dump, word] for every model word. `extremes` has a second series, of models and samples with words
-    from the whole range of the format.
+    from the whole range of the format. Those of `predictions` are what comes of
+    a prediction: after all samples of the first series, and after some of the second.
     """
     played = _played(build, given)
     if played is None:
@@ -113,17 +114,15 @@ def golden(build: Stages, given: GivenWords | None = None) -> dict[str, Any] | N
         "thorough": once <= THOROUGH,
         "input_pauses": PAUSES.inputs,
         "output_pauses": PAUSES.outputs,
+        "predictions": list(_predictions(build, host, (played, SAMPLES), (extreme, SAMPLES // 2), once <= THOROUGH)),
         "predicted": list(_predicted(image, host, (played, extreme), more)) if once <= THOROUGH else [],
         "trials": list(_trials(image, host, played, series["check"], once)) if once <= THOROUGH else [],
     }
 
 
-def _series(build: Stages, host: Host, played: _Played) -> dict[str, Any]:
+def _series(build: Stages, host: Host, played: Played) -> dict[str, Any]:
     """Return samples as beats, their results, and where every model word lies in the dump after them."""
     graph, schedule, width, expected = build.graph, build.schedule, build.format.width, played.run
-    whole = {name: expected.kept[tensor].reshape(SAMPLES, -1) for name, tensor in build.lowered.results}
-    results = [whole[name][:, places] for name, places in result_elements(schedule)]
-    outputs = np.concatenate([*results, np.zeros((SAMPLES, 0), dtype=np.int64)], axis=1)
     # A dump whose words are their own positions tells where each model word lies in a dump.
     words = host.dump_count * dump_words(schedule.template, build.image.parameters.model_guard)
     check: dict[int, int] = {}
@@ -135,9 +134,64 @@ def _series(build: Stages, host: Host, played: _Played) -> dict[str, Any]:
         "load": _packed(host.load_beats(played.models), width),
         "samples": SAMPLES,
         "run": _packed(host.sample_beats(played.samples), width),
-        "outputs": outputs.reshape(-1).tolist(),
+        "outputs": _outputs(build, host, expected.kept),
         "check": [list(pair) for pair in sorted(check.items())],
     }
+
+
+def _predictions(
+    build: Stages, host: Host, whole: tuple[Played, int], begun: tuple[Played, int], counts: bool
+) -> Iterator[dict[str, Any]]:
+    """Yield what a prediction gives after so many samples of each of two series; nothing for an array that does not
+    predict.
+    """
+    if build.image.parameters.predicts:
+        for played, first in (whole, begun):
+            yield prediction_series(build, host, played, first, counts=counts)
+
+
+def prediction_series(build: Stages, host: Host, played: Played, first: int, *, counts: bool) -> dict[str, Any]:
+    """Return what a prediction gives after the `first` samples of a series: all samples as beats, with any words in the
+    places of labels, and the results of each with the models that the first samples have left. With `counts`, also how
+    far the counters go on, which the cycle model says.
+    """
+    image, number = build.image, build.format
+    plan = FixedPlan.of(build.lowered, number)
+    plan.load(played.models)
+    shown = [tensor for _, tensor in build.lowered.results]
+    models = plan.run(_samples(played, slice(first)), shown, first).models
+    kept: dict[str, list[Words]] = {tensor: [] for tensor in shown}
+    for step in range(SAMPLES):
+        plan.load(models)
+        for tensor, words in plan.run(_samples(played, slice(step, step + 1)), shown, 1).kept.items():
+            kept[tensor].append(words)
+    held = {tensor: np.concatenate(parts) for tensor, parts in kept.items()}
+    rows = host.sample_beats(played.samples).reshape(SAMPLES, -1)
+    chance = np.random.default_rng(SEED + 2)
+    rows[:, host.ignored] = chance.integers(number.lowest, number.highest, (SAMPLES, len(host.ignored)), endpoint=True)
+    beats = rows.reshape(-1, image.parameters.stream_words)
+    found = {"first": first, "run": _packed(beats, number.width), "outputs": _outputs(build, host, held)}
+    if not counts:
+        return found
+    model = CycleModel(image)
+    if image.stream_load.beats:
+        model.load(host.load_beats(played.models))
+    before = astuple(model.run(host.sample_beats(_samples(played, slice(first))), first).counters)
+    after = astuple(model.predict(beats, SAMPLES).counters)
+    return {**found, "counters": [late - early for early, late in zip(before, after, strict=True)]}
+
+
+def _samples(played: Played, part: slice) -> dict[str, Words]:
+    """Return the words of some of the samples."""
+    return {name: words[part] for name, words in played.samples.items()}
+
+
+def _outputs(build: Stages, host: Host, kept: Mapping[str, Words]) -> list[int]:
+    """Return the words that leave, given the tensors that are returned after each sample."""
+    whole = {name: kept[tensor].reshape(SAMPLES, -1) for name, tensor in build.lowered.results}
+    results = [whole[name][:, places] for name, places in result_elements(host.schedule)]
+    outputs = np.concatenate([*results, np.zeros((SAMPLES, 0), dtype=np.int64)], axis=1)
+    return [int(word) for word in outputs.reshape(-1)]
 
 
 def _microcode(image: Image) -> list[tuple[int, ...]]:
@@ -155,7 +209,7 @@ def most_samples(border: Border, latency: int) -> int:
     return next(fits, 0)
 
 
-def _predicted(image: Image, host: Host, series: Sequence[_Played], more: int) -> Iterator[dict[str, Any]]:
+def _predicted(image: Image, host: Host, series: Sequence[Played], more: int) -> Iterator[dict[str, Any]]:
     """Yield what the cycle model says of a load and a run, for the words of each series, without pauses of the host and
     with them. The first series has another run of as many samples as `more` says, if they are more. Cycles count from
     the first beat, or from the first token.
@@ -179,7 +233,7 @@ def _predicted(image: Image, host: Host, series: Sequence[_Played], more: int) -
 
 
 def _trials(
-    image: Image, host: Host, played: _Played, check: Sequence[Sequence[int]], cycles: int
+    image: Image, host: Host, played: Played, check: Sequence[Sequence[int]], cycles: int
 ) -> Iterator[dict[str, Any]]:
     """Yield trials: the words of the program port that differ from the program, by memory and address, the pauses of
     the host, and what the cycle model says of a run and of the words of models in a dump, which `check` gives by
@@ -205,7 +259,7 @@ def _trials(
         }
 
 
-def _extreme(build: Stages, played: _Played) -> _Played:
+def _extreme(build: Stages, played: Played) -> Played:
     """Return models and samples with words from the whole range of the format.
 
     Integers, and a rate, stay as they are.
@@ -230,10 +284,10 @@ def _extreme(build: Stages, played: _Played) -> _Played:
         run = plan.run(samples, [tensor for _, tensor in build.lowered.results], SAMPLES)
     except TablaError:  # a position outside its tensor
         return played
-    return _Played(models=models, samples=samples, run=run)
+    return Played(models=models, samples=samples, run=run)
 
 
-def _played(build: Stages, given: GivenWords | None) -> _Played | None:
+def _played(build: Stages, given: GivenWords | None) -> Played | None:
     """Return the first words that are valid for the program: drawn ones, or those that are given."""
     plan = FixedPlan.of(build.lowered, build.format)
     shown = [tensor for _, tensor in build.lowered.results]
@@ -243,7 +297,7 @@ def _played(build: Stages, given: GivenWords | None) -> _Played | None:
             run = plan.run(samples, shown, SAMPLES)
         except TablaError:  # a position outside its tensor
             continue
-        return _Played(models=models, samples=samples, run=run)
+        return Played(models=models, samples=samples, run=run)
     return None
 
 

@@ -13,6 +13,7 @@ from tabla.program.image import Image
 from tabla.program.protocol import fingerprint
 from tabla.schedule.placing.schedule import Schedule
 from tabla.schedule.strands.streams import dump_words
+from tabla.templates.bus import registers
 
 MEGAHERTZ = 100
 """The clock rate for which the manifest names samples a second."""
@@ -49,7 +50,7 @@ def bus_entry(schedule: Schedule, image: Image, module: str, shape: BusShape) ->
         "clock_megahertz": MEGAHERTZ,
         "samples_per_second": {str(bits): int(MEGAHERTZ * 1e6 / each) for bits, each in cycles.items()},
         "ports": wrapper_ports(shape),
-        "registers": register_entries({"FINGERPRINT": mark}),
+        "registers": register_entries({"FINGERPRINT": mark}, registers(shape.predicts)),
     }
 
 

@@ -6,7 +6,7 @@ The header has the positions of ``<name>.layout.npz`` as tables, for the driver 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from importlib.resources import files
@@ -20,6 +20,7 @@ from tabla.graph.format import Format
 from tabla.graph.rate import RATE, RuntimeRate
 from tabla.program.bus import BusShape
 from tabla.program.overlay_registers import registers_for_images
+from tabla.program.prediction import HostPrediction
 
 Positions = Mapping[str, NDArray[np.int32]]
 
@@ -72,11 +73,12 @@ def program_header(
     layout: Positions,
     rate: RuntimeRate | None = None,
     image: ImageWords | None = None,
+    prediction: HostPrediction | None = None,
 ) -> str:
     """Return ``<name>.h``, the header of the accelerator with the Verilog module `module`.
 
     `rate` is a learning rate that hosts load. `image` is that of a program for an overlay, for which `module` is
-    another legal name.
+    another legal name. `prediction` says how a host predicts, if it can.
     """
     prefix, beat = module.upper(), shape.bus_bits // 8
     sizes = {kind: len(layout[f"{kind}.template"]) * shape.container // 8 for kind in UNITS}
@@ -103,8 +105,10 @@ def program_header(
         f"#define {prefix}_RECEIVE_BYTES {max(beats['result'], beats['dump'])}u",
     ]
     for kind in UNITS:
-        lines += ["", *_unit(module, kind, layout)]
-    members = (f'"{module}"', f"0x{fingerprint:08X}u", f"{shape.width}u", f"{shape.container // 8}u", f"{beat}u")
+        ignored = prediction.ignored if prediction is not None and kind == "sample" else ()
+        lines += ["", *_unit(module, kind, layout, ignored)]
+    sizes_of = (f"{shape.width}u", f"{shape.container // 8}u", f"{beat}u")
+    members = (f'"{module}"', f"0x{fingerprint:08X}u", *sizes_of, f"{prediction.code if prediction else 0}u")
     if image is not None:
         lines += ["", *_image(module, image)]
     units = (
@@ -143,8 +147,11 @@ def _template(module: str, kind: str, layout: Positions) -> str:
     return f"{module}_{kind}_words" if layout[f"{kind}.template"].any() else "NULL"
 
 
-def _unit(module: str, kind: str, layout: Positions) -> Iterator[str]:
-    """Yield the lines that define a unit: the numbers and the sizes of its tensors, and their places."""
+def _unit(module: str, kind: str, layout: Positions, ignored: Collection[str]) -> Iterator[str]:
+    """Yield the lines that define a unit: the numbers and the sizes of its tensors, and their places.
+
+    `ignored` are the names of tensors that a prediction does without.
+    """
     tensors = tensors_of(layout, kind)
     names = legal_names(tensors, _TAKEN)
     prefix = module.upper()
@@ -164,7 +171,8 @@ def _unit(module: str, kind: str, layout: Positions) -> Iterator[str]:
         yield f"static const struct tabla_tensor {module}_{kind}_tensors[] = {{"
         for name, places in tensors.items():
             size, copies = places[0].size, len(places)
-            yield f"    {{{_literal(name)}, {size}u, {copies}u, {module}_{kind}_places_{names[name]}}},"
+            values = f"{size}u, {copies}u, {module}_{kind}_places_{names[name]}, {int(name in ignored)}u"
+            yield f"    {{{_literal(name)}, {values}}},"
         yield "};"
 
 

@@ -88,6 +88,12 @@ def bus_bench(module: str, shape: BusShape, golden: Mapping[str, Any]) -> dict[s
     dump: list[int | None] = [None] * golden["dump_words"]
     for position, word in golden["check"]:
         dump[position] = word
+    # Behind the dump all samples are predicted, and the models are dumped once more.
+    predicted = [one for one in golden["predictions"][:1]]
+    again = [
+        word for one in predicted for word in _any_labels(_containers(one["run"], shape), shape, golden["samples"])
+    ]
+    expected = [*golden["outputs"], *dump, *(word for one in predicted for word in (*one["outputs"], *dump))]
     offsets = {register.name: register.offset for register in registers()}
     status = next(register for register in registers() if register.name == "STATUS")
     defines = {
@@ -99,6 +105,7 @@ def bus_bench(module: str, shape: BusShape, golden: Mapping[str, Any]) -> dict[s
         "RESULT": len(golden["outputs"]),
         "DUMP": len(dump),
         "UNITS": golden["samples"],
+        "PREDICT": len(again),
         **{name: f"12'h{offsets[name]:03X}" for name in ("COMMAND", "COUNT", "STATUS")},
         "ERRORS": f"32'h{sum(status.field(name).mask for name in ERRORS):08X}",
     }
@@ -112,9 +119,16 @@ def bus_bench(module: str, shape: BusShape, golden: Mapping[str, Any]) -> dict[s
 
     return {
         "axi_bench.v": f"{lines}\n{bench}",
-        "axi_send.hex": text([*load, *run]),
-        "axi_expected.hex": text([*golden["outputs"], *dump]),
+        "axi_send.hex": text([*load, *run, *again]),
+        "axi_expected.hex": text(expected),
     }
+
+
+def _any_labels(containers: list[int], shape: BusShape, units: int) -> Iterator[int]:
+    """Yield the containers of some units, of which those that a prediction ignores are no words of the format."""
+    ignored, size = frozenset(shape.ignored), len(containers) // units
+    for place, word in enumerate(containers):
+        yield word ^ (1 << (shape.container - 2)) if place % size in ignored else word
 
 
 def _containers(beats: Iterable[str], shape: BusShape) -> list[int]:

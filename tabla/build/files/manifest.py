@@ -18,6 +18,7 @@ from tabla.hw.reset import reset_cycles
 from tabla.program.bus import BusShape
 from tabla.program.host import whole_shape
 from tabla.program.image import Entry, Image
+from tabla.program.prediction import HostPrediction
 from tabla.schedule.bound import Bound
 from tabla.schedule.mapping.places import Place
 from tabla.schedule.placing.schedule import Schedule
@@ -26,7 +27,7 @@ from tabla.schedule.strands.streams import beats_of, dump_words, loaded, streame
 
 HOST_FIELDS = (
     *("name", "module", "format", "integer_bits", "fraction_bits", "minibatch", "cycles", "latency", "ring_slots"),
-    *("stream_words", "tensors", "stream", "runtime_rate"),
+    *("stream_words", "tensors", "stream", "runtime_rate", "prediction"),
 )
 """What a host needs of a program that runs on an overlay, whose ports are not those of the program."""
 OF_HARDWARE = ("ports", "reset_cycles", "program", "verilog_licence")
@@ -41,6 +42,7 @@ STATE_PORTS = (
 )
 """The outputs by which accelerators and overlays tell what they do: name, direction, bits and meaning."""
 _OUT_DATA = ("a result or a dumped word", "results or dumped words: word l of a beat from bit l * width up")
+_PREDICTS = "taken with the command: a run keeps the models, and counts only what the results need"
 LICENCE = "The generated Verilog belongs to whoever generated it; see LICENSE of tabla for the parts that it contains."
 
 
@@ -98,6 +100,7 @@ def manifest(
         },
         "program": _program(image),
         **({} if rate is None else {"runtime_rate": rate_entry(rate, schedule.format)}),
+        **_prediction(schedule, image),
         **({} if bus is None else {"bus": bus_entry(schedule, image, module, bus)}),
     }
 
@@ -115,6 +118,19 @@ def rate_entry(rate: RuntimeRate, number_format: Format) -> dict[str, Any]:
         "built": float(rate.built),
         "word": rate.word(rate.built, number_format),
     }
+
+
+def _prediction(schedule: Schedule, image: Image) -> dict[str, Any]:
+    """Return the entry ``prediction`` of a program that gives results without learning, or nothing.
+
+    `command` is ``predict`` where PREDICT keeps the models, and ``run`` where nothing changes them. `inputs` are the
+    inputs that the results need. Of `ignored`, the others, no result depends.
+    """
+    found = HostPrediction.of(schedule, image)
+    if found is None:
+        return {}
+    command = "predict" if image.parameters.predicts else "run"
+    return {"prediction": {"command": command, "inputs": list(found.inputs), "ignored": list(found.ignored)}}
 
 
 def _names(schedule: Schedule) -> dict[str, str]:
@@ -141,6 +157,7 @@ def _ports(image: Image, *, stoppable: bool) -> list[dict[str, Any]]:
         ("program_address", "in", 16, "which word"),
         ("program_data", "in", program_width(image), "the word"),
         *([("stop", "in", 1, "strikes the samples of a run that have not begun")] if stoppable else []),
+        *([("command_predict", "in", 1, _PREDICTS)] if p.predicts else []),
     ]
     return [{"name": n, "direction": d, "bits": b, "meaning": m} for n, d, b, m in rows]
 

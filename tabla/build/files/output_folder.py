@@ -33,7 +33,9 @@ from tabla.program.overlay import Overlay
 from tabla.program.overlay_file import NAME
 from tabla.program.overlay_image import ImageFile, read_image
 from tabla.program.positions import Positions, positions
+from tabla.program.prediction import HostPrediction
 from tabla.program.protocol import fingerprint
+from tabla.templates.bus import registers
 
 if TYPE_CHECKING:
     from tabla.build.synth.board import Bitstream
@@ -141,6 +143,7 @@ def _driver_onto(build: Stages, overlay: Overlay, held: ImageFile) -> dict[str, 
         positions(Host(build.schedule)),
         build.lowered.rate,
         ImageWords(overlay=overlay.fingerprint, words=held.words),
+        HostPrediction.of(build.schedule, build.image),
     )
     return {f"{build.name}.h": header, **driver_files()}
 
@@ -168,22 +171,31 @@ def _bus_files(
     :func:`tabla.build.bench.vectors.golden`; without them there is no test bench.
     """
     name, module = build.name, build.module
-    resets = {"FINGERPRINT": mark}
+    resets, table = {"FINGERPRINT": mark}, registers(shape.predicts)
     driver = {
-        f"{name}.h": program_header(name, module, mark, shape, build.format, places, build.lowered.rate),
-        f"{name}_registers.h": register_header(module, resets),
+        f"{name}.h": program_header(
+            name,
+            module,
+            mark,
+            shape,
+            build.format,
+            places,
+            build.lowered.rate,
+            prediction=HostPrediction.of(build.schedule, build.image),
+        ),
+        f"{name}_registers.h": register_header(module, resets, table),
         **driver_files(),
     }
     rtl = (f"{name}.v", f"{name}_axi.v")
     bench = {} if vectors is None else bus_bench(module, shape, vectors)
     return {
         f"{name}_axi.v": build.bus_verilog["_axi.v"],
-        f"{name}_registers.md": register_page(module, resets, loads_rate=build.lowered.rate is not None),
-        f"{name}_registers.rdl": register_systemrdl(module, resets),
+        f"{name}_registers.md": register_page(module, resets, table, loads_rate=build.lowered.rate is not None),
+        f"{name}_registers.rdl": register_systemrdl(module, resets, table),
         f"{name}_litex.py": litex_module(name, module, mark, shape),
         f"{name}_vivado.tcl": vivado_script(name, module),
         f"{name}.core": core(module, rtl, driver, bench=bool(bench)),
-        "component.xml": component(module, shape, wrapper_ports(shape), rtl, resets),
+        "component.xml": component(module, shape, wrapper_ports(shape), rtl, resets, table),
         **{f"tb/{file}": text for file, text in bench.items()},
         **driver,
     }

@@ -12,8 +12,8 @@ from amaranth.hdl import ClockDomain, Module
 from amaranth.sim import Simulator
 
 from tabla.base import progress
-from tabla.host.engines.host_loop import Host, Observation, Outputs, Request
-from tabla.host.engines.port_machine import PROGRAM, PROGRAM_PATIENCE, RUN, PortMachine, pack
+from tabla.host.engines.host_loop import PREDICT, RUN, Host, Observation, Outputs, Request
+from tabla.host.engines.port_machine import PROGRAM, PROGRAM_PATIENCE, PortMachine, pack
 from tabla.hw.emit import hardware_of
 from tabla.hw.reset import reset_cycles
 from tabla.program.image import Image
@@ -69,11 +69,11 @@ class AmaranthMachine(PortMachine):
                 )
                 inputs = host.drive()
                 for name, value in vars(inputs).items():
-                    if driven.get(name) != value:
+                    if driven.get(name) != value and (name != "command_predict" or hardware.parameters.predicts):
                         context.set(getattr(hardware, name), value)
                         driven[name] = value
                 host.observe(cycle, inputs, shown)
-                if shown.sample_start and host.request.code == RUN:
+                if shown.sample_start and host.request.code in (RUN, PREDICT):
                     progress.tell("simulation", len(host.seen.starts), host.request.count, "sample")
                 await context.tick()
                 cycle += 1

@@ -24,8 +24,8 @@ from tabla.base.disk import refuse_full
 from tabla.base.processes import kill, running
 from tabla.base.source import TablaError, extra
 from tabla.host.engines import cocotb_simulator
-from tabla.host.engines.host_loop import Observation, Request, request_fields
-from tabla.host.engines.port_machine import PROGRAM, RUN, PortMachine, pack
+from tabla.host.engines.host_loop import PREDICT, RUN, Observation, Request, request_fields
+from tabla.host.engines.port_machine import PROGRAM, PortMachine, pack
 from tabla.hw.reset import reset_cycles
 from tabla.program.image import Image
 from tabla.program.overlay import Overlay
@@ -203,7 +203,7 @@ class CocotbMachine(PortMachine):
         (self._folder / "progress").unlink(missing_ok=True)
         self._send(json.dumps(request_fields(request)))
         answer = self._folder / f"answer-{self._number}.json"
-        told = (lambda: self._tell(request.count)) if request.code == RUN else _silent
+        told = (lambda: self._tell(request.count)) if request.code in (RUN, PREDICT) else _silent
         if not self._appears(answer, told):
             refuse_full(self._folder, self._log())
             raise RuntimeError(f"{self._simulator} ended early:\n{self._log()}")

@@ -2,8 +2,8 @@
 
 It does the same as :mod:`tabla.host.engines.host_loop`, in C++ because Python would be slower than the simulation. Its
 protocol is binary and little endian, and only :mod:`tabla.host.engines.cxxrtl_run` uses it, which defines
-`RESET_CYCLES`, `PROGRESS_INTERVAL` in milliseconds, and the `PORT_WORDS` of `WIDTH` bits of a beat of the output before
-it.
+`RESET_CYCLES`, `PROGRESS_INTERVAL` in milliseconds, the `PORT_WORDS` of `WIDTH` bits of a beat of the output, and
+whether the accelerator `PREDICTS` before it. Bit 2 of a request's code then says that the run predicts.
 """
 
 from __future__ import annotations
@@ -105,7 +105,10 @@ struct Server {
             bool offers = accepted && beat < request.beats && !in_pause;
             bool takes = accepted && !out_pause;
             top.p_command__valid = cxxrtl::value<1>{accepted ? 0u : 1u};
-            top.p_command__code = cxxrtl::value<2>{request.code};
+            top.p_command__code = cxxrtl::value<2>{request.code & 3};
+#if PREDICTS
+            top.p_command__predict = cxxrtl::value<1>{request.code >> 2};
+#endif
             top.p_command__count = cxxrtl::value<32>{request.count};
             top.p_in__valid = cxxrtl::value<1>{offers ? 1u : 0u};
             if (offers) std::memcpy(&top.p_in__data.data, &beats[beat * CHUNKS], 4 * CHUNKS);
@@ -138,7 +141,7 @@ struct Server {
                 idle = 0;
                 // A size that no list has announces the number of samples so far, a few times a second.
                 auto now = std::chrono::steady_clock::now();
-                if (request.code == 1 && now - told > std::chrono::milliseconds(PROGRESS_INTERVAL)) {
+                if ((request.code & 3) == 1 && now - told > std::chrono::milliseconds(PROGRESS_INTERVAL)) {
                     uint64_t words[2] = {~uint64_t(0), starts.size()};
                     std::fwrite(words, sizeof words, 1, stdout);
                     std::fflush(stdout);

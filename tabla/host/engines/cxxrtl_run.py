@@ -208,6 +208,7 @@ class CxxrtlMachine(PortMachine):
         defines = f"#define RESET_CYCLES {reset_cycles(self.content)}\n#define PROGRESS_INTERVAL {_INTERVAL}\n"
         parameters = self.content.parameters
         defines += f"#define PORT_WORDS {parameters.port_words}\n#define WIDTH {parameters.width}\n"
+        defines += f"#define PREDICTS {int(parameters.predicts)}\n"
         if overlay is not None:
             defines += f"#define PROGRAM_PATIENCE {PROGRAM_PATIENCE}\n#define PROGRAM_TAKES {Status.TAKES.value}\n"
         driver = defines + (DRIVER if overlay is None else OVERLAY_DRIVER)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+RUN, PREDICT = 1, 5
 PATIENCE = 2_000_000
 """Cycles without any event at the borders after which a command counts as hung, unless the request knows better."""
 
@@ -16,10 +17,11 @@ PATIENCE = 2_000_000
 class Request:
     """A command and what belongs to it.
 
-    `beats` holds each beat's words packed into one unsigned integer. `sample_beats` of them make a sample; `outputs`
-    words are expected in all, `port_words` of them in a beat, each of `width` bits. `input_pauses[j]`,
-    `output_pauses[i]` hold beat j of the input and beat i of the output back so many cycles, used in turn, not before
-    the first. After `patience` cycles without an event the machine counts as hung.
+    `code` is that of the command at the ports, or `PREDICT` for a run that predicts. `beats` holds each beat's
+    words packed into one unsigned integer. `sample_beats` of them make a sample; `outputs` words are expected in
+    all, `port_words` of them in a beat, each of `width` bits. `input_pauses[j]`, `output_pauses[i]` hold beat j of
+    the input and beat i of the output back so many cycles, used in turn, not before the first. After `patience`
+    cycles without an event the machine counts as hung.
     """
 
     code: int
@@ -49,11 +51,15 @@ class Observation:
 
 @dataclass(kw_only=True)
 class Inputs:
-    """What the host drives in a cycle; `in_data` is meaningless without `in_valid`."""
+    """What the host drives in a cycle; `in_data` is meaningless without `in_valid`.
+
+    Only an accelerator that predicts has the input `command_predict`.
+    """
 
     command_valid: int = 0
     command_code: int = 0
     command_count: int = 0
+    command_predict: int = 0
     in_valid: int = 0
     in_data: int = 0
     out_ready: int = 0
@@ -93,7 +99,12 @@ class Host:
         """The inputs of this cycle."""
         request = self.request
         if not self._accepted:
-            return Inputs(command_valid=1, command_code=request.code, command_count=request.count)
+            return Inputs(
+                command_valid=1,
+                command_code=RUN if request.code == PREDICT else request.code,
+                command_count=request.count,
+                command_predict=int(request.code == PREDICT),
+            )
         offers = self._beat < len(request.beats) and not self._input_pause
         return Inputs(
             in_valid=int(offers),

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tabla.host.engines.host_loop import Observation, Request
+from tabla.host.engines.host_loop import PREDICT, RUN, Observation, Request
 from tabla.program.image import Image
 from tabla.program.overlay import Overlay
 from tabla.program.overlay_words import Status, program_words
-from tabla.sim.machine import BeatRows, Counters, Machine, RunResult, Stalls, Words, as_beats
+from tabla.sim.machine import BeatRows, Counters, Machine, RunResult, Stalls, Words, as_beats, require_prediction
 
-LOAD, RUN, DUMP, PROGRAM = 0, 1, 2, 3
+LOAD, DUMP, PROGRAM = 0, 2, 3
 PROGRAM_PATIENCE = 64
 """The cycles after its last word in which an overlay says what became of an image."""
 
@@ -112,9 +112,17 @@ class PortMachine(Machine):
 
     def run(self, beats: BeatRows, samples: int, stalls: Stalls | None = None) -> RunResult:
         """Run `samples` samples (command 1)."""
+        return self._samples(RUN, beats, samples, stalls)
+
+    def predict(self, beats: BeatRows, samples: int, stalls: Stalls | None = None) -> RunResult:
+        """Run `samples` samples, and write no model (command 1 with `command_predict`)."""
+        require_prediction(self.image)
+        return self._samples(PREDICT, beats, samples, stalls)
+
+    def _samples(self, code: int, beats: BeatRows, samples: int, stalls: Stalls | None) -> RunResult:
         each = self.image.stream_run.beats
         rows = as_beats(beats, self.image.parameters.stream_words, samples * each)
-        seen = self._play(RUN, samples, rows, each, samples * self.image.run.outputs, stalls or Stalls())
+        seen = self._play(code, samples, rows, each, samples * self.image.run.outputs, stalls or Stalls())
         lane_overflows, root_overflows, domain_errors = seen.counters
         return RunResult(
             samples=samples,

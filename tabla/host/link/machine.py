@@ -11,8 +11,8 @@ from tabla.base.source import TablaError
 from tabla.host.link.port import SerialPort
 from tabla.host.link.requests import Requests, Status
 from tabla.program.image import Image
-from tabla.program.protocol import BAUD, MAGIC, OUTPUT_WORDS, LinkShape, Request, fingerprint
-from tabla.sim.machine import BeatRows, Counters, Machine, RunResult, Stalls, Words, as_beats
+from tabla.program.protocol import BAUD, MAGIC, OUTPUT_WORDS, LinkShape, PredictRequest, Request, fingerprint
+from tabla.sim.machine import BeatRows, Counters, Machine, RunResult, Stalls, Words, as_beats, require_prediction
 
 PREFIX = "serial:"
 _FRAME_BYTES = 4096
@@ -168,24 +168,52 @@ class SerialMachine(Machine):
 
         If these samples are all that came since the load, and the board still holds them, they are not sent again.
         """
-        if stalls is not None:
-            raise ValueError("a board takes no stalls: its line has its own")
-        each, outputs = self.image.stream_run.beats, self.image.run.outputs
-        rows = as_beats(beats, self.image.parameters.stream_words, samples * each)
-        if self.keeps(rows) and (result := self._replay(samples)) is not None:
+        rows = self._rows(beats, samples, stalls)
+        if self.keeps(rows) and (result := self._replay(Request.REPLAY, samples)) is not None:
             return result
         self._kept.add(rows, self._buffer)
+        return self._samples(Request.RUN, rows, samples)
+
+    def predict(self, beats: BeatRows, samples: int, stalls: Stalls | None = None) -> RunResult:
+        """Send commands that predict, and the beats of the samples, as `run` does.
+
+        Samples that the board keeps are not sent again. Others take the place of those that the board has kept until
+        now: the next run sends its samples, and later runs of the same samples do not.
+        """
+        require_prediction(self.image)
+        rows = self._rows(beats, samples, stalls)
+        if self.keeps(rows) and (result := self._replay(PredictRequest.PREDICT_KEPT, samples)) is not None:
+            return result
+        found = self._samples(PredictRequest.PREDICT, rows, samples)
+        self._keep()
+        return found
+
+    def _rows(self, beats: BeatRows, samples: int, stalls: Stalls | None) -> Words:
+        """Return the beats of samples as an array."""
+        if stalls is not None:
+            raise ValueError("a board takes no stalls: its line has its own")
+        return as_beats(beats, self.image.parameters.stream_words, samples * self.image.stream_run.beats)
+
+    def _keep(self) -> None:
+        """Have the board keep the samples that follow, and no others."""
+        self._ask(Request.KEEP, 0)
+        self._kept = _Kept(bytes=self._kept.bytes)
+
+    def _samples(self, code: Request | PredictRequest, rows: Words, samples: int) -> BoardResult:
+        """Send the beats of samples, with as many commands of a code as it takes."""
+        each, outputs = self.image.stream_run.beats, self.image.run.outputs
+        fresh = self._fresh and code == Request.RUN
         words: list[int] = []
         interval = latency = done = 0
         counters = Counters()
         while done < samples:
-            count = 1 if self._fresh else min(samples - done, self.most)
-            status = self._chunk(rows[done * each : (done + count) * each], count, count * outputs, words)
-            if self._fresh:
+            count = 1 if fresh else min(samples - done, self.most)
+            status = self._chunk(code, rows[done * each : (done + count) * each], count, count * outputs, words)
+            if fresh:
                 latency = 1 + (status.last_update or status.last_output)
+                fresh = self._fresh = False
             if count > 1:
                 interval = status.interval
-            self._fresh = False
             counters = _counters(status)
             done += count
         return self._result(samples, words, counters, interval, latency)
@@ -214,14 +242,15 @@ class SerialMachine(Machine):
         """Return whether the board holds these beats of samples, so that a run of all of them need not send them."""
         return self._kept.holds(as_beats(beats, self.image.parameters.stream_words))
 
-    def _replay(self, samples: int) -> BoardResult | None:
-        """Run all samples that the board keeps once more. Return None if the board no longer holds them.
+    def _replay(self, code: Request | PredictRequest, samples: int) -> BoardResult | None:
+        """Run all samples that the board keeps once more, with the request that has this code. Return None if the board
+        no longer holds them.
 
         Where their outputs do not all fit into the buffer of the board, the accelerator waits for the line, so there is
         no interval.
         """
         before = self._requests.traffic
-        if self._requests.ask(Request.REPLAY, samples) is None:
+        if self._requests.ask(code, samples) is None:
             self._kept.lose()
             return None
         reading = self._requests.traffic
@@ -245,12 +274,14 @@ class SerialMachine(Machine):
         each, outputs = self.image.stream_run.beats, self.image.run.outputs
         return max(1, min(self._buffer // max(1, each), OUTPUT_WORDS // max(1, outputs)))
 
-    def _chunk(self, rows: Words, count: int, outputs: int, words: list[int]) -> Status:
-        """Run `count` samples with one command, append their `outputs` words to `words`, and return the status."""
+    def _chunk(self, code: Request | PredictRequest, rows: Words, count: int, outputs: int, words: list[int]) -> Status:
+        """Run `count` samples with one command of a code, append their `outputs` words to `words`, and return the
+        status.
+        """
         fits = len(rows) <= self._buffer
         if fits:
             self._send(rows)
-        self._ask(Request.RUN, count)
+        self._ask(code, count)
         if not fits:
             self._send(rows)
         words += self._read(outputs)
@@ -269,7 +300,7 @@ class SerialMachine(Machine):
         self._rest()
         return words
 
-    def _ask(self, code: Request, argument: int) -> bytes:
+    def _ask(self, code: Request | PredictRequest, argument: int) -> bytes:
         reply = self._requests.ask(code, argument)
         if reply is None:
             raise _unsound(f"the board refuses request {code.name}")

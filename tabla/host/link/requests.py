@@ -24,6 +24,7 @@ from tabla.program.protocol import (
     FLIP,
     OVERLAY_STATUS,
     STATUS,
+    PredictRequest,
     ProgramRequest,
     Refusal,
     Request,
@@ -42,7 +43,7 @@ def frame(body: bytes) -> bytes:
     return _FLAG + whole + _FLAG
 
 
-def request(code: Request | ProgramRequest, argument: int = 0, payload: bytes = b"") -> bytes:
+def request(code: Request | ProgramRequest | PredictRequest, argument: int = 0, payload: bytes = b"") -> bytes:
     """Return the frame of a request, ready to be sent."""
     return frame(bytes([code]) + argument.to_bytes(ARGUMENT_BYTES, "little") + payload)
 
@@ -161,7 +162,9 @@ class Requests:
         except ValueError:
             raise self._unsound() from None
 
-    def ask(self, code: Request | ProgramRequest, argument: int = 0, payload: bytes = b"") -> bytes | None:
+    def ask(
+        self, code: Request | ProgramRequest | PredictRequest, argument: int = 0, payload: bytes = b""
+    ) -> bytes | None:
         """Send a request and return the content of the reply; None if the board refuses the request."""
         for _ in range(_TRIES):
             self._write(request(code, argument, payload))

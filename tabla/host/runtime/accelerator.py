@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import TracebackType
 from typing import Any, Self, SupportsIndex
 
@@ -38,10 +38,13 @@ class Accelerator:
         """Load the models, each in the shape that the program gives it; a program has to get all of them.
 
         Of a build with ``--runtime-rate``, `mu` is the learning rate of the runs that follow. Without it, the rate of
-        the load before stays, at first the one that was compiled. Loading also sets the counters of events to 0.
+        the load before stays, at first the one that was compiled. With `mu` alone the models stay, too: they are read
+        from the device, and loaded again. Loading also sets the counters of events to 0.
         """
         self._check_open()
         given = {**self._rate, **by_name(models, named, "load")}
+        if self._rate and given.keys() == {RATE} and (models or named):
+            given = {**self.models(), **given}
         unit = self._codec.load_unit(given)
         self._loaded = False  # until the device says otherwise, its models are undefined
         self._transport.load(unit)
@@ -59,12 +62,36 @@ class Accelerator:
         A `DeviceFault` holds the results of all samples that are finished.
         """
         self._check_open()
-        units, stacked = self._units(given, named)
+        units, stacked = self._units(given, named, "run")
+        return self._results(self._transport.run, units, stacked)
+
+    def predict(
+        self, given: Mapping[str, ArrayLike] | SupportsIndex | None = None, /, **named: ArrayLike
+    ) -> dict[str, Reals]:
+        """Return the results of samples, and keep the models as they are (PREDICT).
+
+        Samples are given as for `run`, without the labels and without every other input that no result depends on.
+        These may be given, and are ignored. The counters of events count only what the results need. A program that
+        does not learn changes no models, so its prediction is a run. Raises `TablaError` for a program that learns and
+        does not predict.
+        """
+        self._check_open()
+        prediction = self.folder.prediction
+        if prediction is None:
+            raise TablaError(
+                f"'{self.folder.name}' does not predict: its array was built without PREDICT",
+                hint="name the results with tabla gen --result, without an overlay, or run the samples",
+            )
+        units, stacked = self._units(given, named, "predict")
+        return self._results(self._transport.predict if prediction.holds else self._transport.run, units, stacked)
+
+    def _results(self, play: Callable[[Words], Iterator[Words]], units: Words, stacked: bool) -> dict[str, Reals]:
+        """Have the device play units of samples, and return their results by name."""
         if not self._loaded:
             self._load_constants()
         done: list[Words] = []
         try:
-            for results in self._transport.run(units) if len(units) else ():
+            for results in play(units) if len(units) else ():
                 done.append(results)
         except DeviceFault as fault:
             self._keep(fault, done)
@@ -109,22 +136,23 @@ class Accelerator:
             raise TablaError("the accelerator is closed", hint="call connect again")
 
     def _units(
-        self, given: Mapping[str, ArrayLike] | SupportsIndex | None, named: Mapping[str, ArrayLike]
+        self, given: Mapping[str, ArrayLike] | SupportsIndex | None, named: Mapping[str, ArrayLike], call: str
     ) -> tuple[Words, bool]:
-        steps = _steps(given)
+        steps, inputs = _steps(given), self._codec.needed if call == "predict" else self._codec.inputs
         if steps is not None:
-            if isinstance(given, (bool, np.bool_)) or self._codec.inputs or named or steps < 0:
-                names = ", ".join(self._codec.inputs) or "none"
+            if isinstance(given, (bool, np.bool_)) or inputs or named or steps < 0:
+                names = ", ".join(inputs) or "none"
                 raise TablaError(f"{given} is no number of steps of this program", hint=f"its inputs are {names}")
             try:
                 return np.zeros((steps, len(self.folder.template("sample"))), dtype=np.int64), True
             except (MemoryError, ValueError, OverflowError):
                 hint = "run fewer steps, several times"
                 raise TablaValueError(f"{steps} steps do not fit into the memory", hint=hint) from None
-        arrays = by_name(given, named, "run")
-        if not arrays and not self._codec.inputs:
-            raise TablaError("the program has no inputs", hint="give the number of steps, as in run(5)")
-        return self._codec.sample_units(arrays)
+        arrays = by_name(given, named, call)
+        if not inputs and (call == "predict" or not arrays):
+            what = "the program has no inputs" if call == "run" else "the results need no inputs"
+            raise TablaError(what, hint=f"give the number of steps, as in {call}(5)")
+        return self._codec.prediction_units(arrays) if call == "predict" else self._codec.sample_units(arrays)
 
     def _load_constants(self) -> None:
         if self._codec.models:

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from tabla.base.source import TablaError
-from tabla.host.runtime.command import DUMP, LOAD, RUN, Command, Course
+from tabla.host.runtime.command import DUMP, LOAD, PREDICT, RUN, Command, Course
 from tabla.host.runtime.control import Control
 from tabla.host.runtime.diagnosis import cure_of_errors, late
 from tabla.host.runtime.dma import Streams
@@ -43,10 +43,10 @@ def check_interface(control: Control) -> None:
 class AxiTransport:
     """A wrapper behind registers and a pair of streams, which `docs/host-bus.md` describes.
 
-    A RUN takes as many units as the streams can carry in one packet each way. `seconds` is the time without progress
-    after which a command has failed. With an `interrupt` the transport waits for it, and looks at the registers only
-    now and then. Raises `DeviceFault` for a device that does not answer, and `TablaError` for one with another program,
-    and for streams that cannot carry a unit.
+    A RUN or a PREDICT takes as many units as the streams can carry in one packet each way. `seconds` is the time
+    without progress after which a command has failed. With an `interrupt` the transport waits for it, and looks at
+    the registers only now and then. Raises `DeviceFault` for a device that does not answer, and `TablaError` for
+    one with another program, and for streams that cannot carry a unit.
     """
 
     def __init__(
@@ -101,12 +101,20 @@ class AxiTransport:
 
     def run(self, units: Words) -> Iterator[Words]:
         """Run steps, a packet at a time."""
+        return self._steps(RUN, units)
+
+    def predict(self, units: Words) -> Iterator[Words]:
+        """Run steps that keep the models, a packet at a time."""
+        return self._steps(PREDICT, units)
+
+    def _steps(self, code: int, units: Words) -> Iterator[Words]:
+        """Run steps with the command that has this code."""
         size, total = len(self._folder.template("result")), Counters(samples=0, cycles=0, wait_in=0, wait_out=0)
         each = self._units_of_a_packet()
         for first in range(0, len(units), each):
             part = units[first : first + each]
             command = Command(
-                code=RUN, packet=self._packed(part), answer=len(part) * self._bytes["result"], count=len(part)
+                code=code, packet=self._packed(part), answer=len(part) * self._bytes["result"], count=len(part)
             )
             found = self._execute(command)
             total = self._run_counters = self._added(total)
@@ -174,7 +182,7 @@ class AxiTransport:
             if self._interrupt is not None:  # its line is low now
                 control.write("CONTROL", control.mask("CONTROL", "IRQ_DONE", "IRQ_ERROR"))
                 self._interrupt.arm()
-            if command.code == RUN:
+            if command.runs:
                 control.write("COUNT", command.count)
                 control.write("RESULT_UNITS", 0)
             # What can fail in the host's memory fails before the command.
@@ -242,7 +250,7 @@ class AxiTransport:
                 units=units,
             )
         answer = course.answer or b""
-        finished = control.read("SAMPLES") if command.code == RUN else command.count
+        finished = control.read("SAMPLES") if command.runs else command.count
         if len(answer) != command.answer or finished != command.count:
             raise DeviceFault(
                 f"{command.name} gave {len(answer)} bytes, not {command.answer}, and {finished} units of"
@@ -268,9 +276,9 @@ class AxiTransport:
             )
 
     def _acknowledged(self, command: Command, answer: bytes | None) -> Words | None:
-        """Return the results of the units that a RUN has finished; None if there are none, or no RUN."""
+        """Return the results of the units that a RUN or a PREDICT has finished; None if there are none."""
         data, size = answer or b"", self._bytes["result"]
-        finished = min(self._control.read("SAMPLES"), command.count) if command.code == RUN else 0
+        finished = min(self._control.read("SAMPLES"), command.count) if command.runs else 0
         finished = min(finished, len(data) // size) if size else finished
         if not finished:
             return None

@@ -70,6 +70,22 @@ class Codec:
             _place(unit[None], places[RATE], np.full((1,), rate.word(float(given), self._format), dtype=np.int64))
         return unit
 
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """The names of the inputs that a prediction has to have."""
+        prediction = self._folder.prediction
+        return self.inputs if prediction is None else prediction.inputs
+
+    def prediction_units(self, arrays: Mapping[str, ArrayLike]) -> tuple[Words, bool]:
+        """Return units of samples as `sample_units` does, of the inputs that a prediction needs.
+
+        Others may be among them, so that a board knows samples that it keeps. They are left out if the number format
+        does not hold them.
+        """
+        entries = {**self._entries["input"], **self._entries["label"]}
+        _check_names(arrays, entries, self.needed, "input")
+        return self._units({n: array for n, array in arrays.items() if n in self.needed or _fits(array, entries[n])})
+
     def sample_units(self, arrays: Mapping[str, ArrayLike]) -> tuple[Words, bool]:
         """Return the units of samples, of shape (steps, words of a unit), and whether the arrays had a leading axis.
 
@@ -77,6 +93,10 @@ class Codec:
         """
         entries = {**self._entries["input"], **self._entries["label"]}
         _check_names(arrays, entries, self.inputs, "input")
+        return self._units(arrays)
+
+    def _units(self, arrays: Mapping[str, ArrayLike]) -> tuple[Words, bool]:
+        entries = {**self._entries["input"], **self._entries["label"]}
         real = {name: _real(array, name) for name, array in arrays.items()}
         own = {name: self._own_shape(entries[name]) for name in real}
         stacked = any(array.ndim != len(own[name]) for name, array in real.items())
@@ -159,6 +179,15 @@ def _real(array: ArrayLike, name: str) -> Reals:
             f"'{name}' is no array of numbers", hint="give numbers, or lists that all have the same length"
         ) from None
     return real_numbers(given, name)
+
+
+def _fits(array: ArrayLike, entry: Entry) -> bool:
+    """Return whether an array holds nothing but numbers of the format."""
+    try:
+        entry.words.to_words(_real(array, entry.name))
+    except TablaError:
+        return False
+    return True
 
 
 def _place(units: Words, places: NDArray[np.int32], words: Words) -> None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-LOAD, RUN, DUMP = 0, 1, 2
-_NAMES = {LOAD: "LOAD", RUN: "RUN", DUMP: "DUMP"}
+LOAD, RUN, DUMP, PREDICT = 0, 1, 2, 5
+_NAMES = {LOAD: "LOAD", RUN: "RUN", DUMP: "DUMP", PREDICT: "PREDICT"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
-    """A command: its code, the packet to send, the bytes of the packet that comes back, and the units of a RUN."""
+    """A command: its code, the packet to send, the bytes of the packet that comes back, and the units of a RUN or
+    a PREDICT.
+    """
 
     code: int
     packet: bytes
@@ -21,6 +23,11 @@ class Command:
     def name(self) -> str:
         """The name of the command in the documentation."""
         return _NAMES[self.code]
+
+    @property
+    def runs(self) -> bool:
+        """Whether the command takes units of samples."""
+        return self.code in (RUN, PREDICT)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -52,6 +52,18 @@ class Entry:
     words: WordType
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prediction:
+    """How a host asks for results without learning.
+
+    `inputs` are the names of the inputs that the results need. `holds` says that PREDICT keeps the models, which RUN
+    would change. Without it nothing changes them.
+    """
+
+    holds: bool
+    inputs: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class BuildFolder:
     """An output folder that has been read and checked.
@@ -173,6 +185,14 @@ class BuildFolder:
             return None
         return RuntimeRate(sign=int(entry["sign"]), shift=int(entry["shift"]), built=Fraction(entry["built"]))
 
+    @property
+    def prediction(self) -> Prediction | None:
+        """How a host asks for results without learning; None if there is no way."""
+        entry = self.manifest.get("prediction")
+        if entry is None:
+            return None
+        return Prediction(holds=entry["command"] == "predict", inputs=tuple(entry["inputs"]))
+
     def guard(self, model: str) -> int:
         """Return the guard bits of a model; 0 for a model whose words are plain words."""
         return self.guard_bits if f"load/{model}.guard" in self.layout else 0
@@ -278,6 +298,8 @@ def _check_manifest(manifest: Mapping[str, Any], folder: Path) -> None:
             models = {entry.name: entry.shape for entry in found.tensors if entry.role == "model"}
             bounded = abs(rate.shift) <= _MOST_SHIFT and rate.sign in (1, -1)
             whole = whole and bounded and models.get(RATE) == ()
+        if (prediction := found.prediction) is not None:
+            whole = whole and set(prediction.inputs) <= {e.name for e in found.tensors if e.role in ("input", "label")}
         whole = whole and isinstance(found.fingerprint, int | None) and isinstance(manifest.get("sha256", {}), dict)
         if "bus" in manifest:
             bus = manifest["bus"]

@@ -16,7 +16,7 @@ from tabla.host.runtime.transport import Counters, DeviceFault, Words
 
 if TYPE_CHECKING:
     from tabla.program.image import Image
-    from tabla.sim.machine import Machine
+    from tabla.sim.machine import Machine, RunResult
 
 SERIAL = "serial:"
 SIMULATORS = ("cxxrtl", "verilator", "icarus")
@@ -57,11 +57,18 @@ class MachineTransport:
 
     def run(self, units: Words) -> Iterator[Words]:
         """Run steps, request by request."""
+        return self._requests(self._machine.run, "run", units)
+
+    def predict(self, units: Words) -> Iterator[Words]:
+        """Run steps that keep the models, request by request."""
+        return self._requests(self._machine.predict, "prediction", units)
+
+    def _requests(self, play: Callable[[Words, int], RunResult], what: str, units: Words) -> Iterator[Words]:
         size = len(self._folder.template("result"))
         for first in range(0, len(units), self._steps):
             part = units[first : first + self._steps]
-            with self._watched("run"):
-                found = self._machine.run(part.reshape(-1, self._beat), len(part))
+            with self._watched(what):
+                found = play(part.reshape(-1, self._beat), len(part))
             self._now = Counters(
                 lane_overflows=found.counters.lane_overflows,
                 root_overflows=found.counters.root_overflows,

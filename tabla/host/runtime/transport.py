@@ -1,4 +1,4 @@
-"""What every way to a device has in common: four requests, and one kind of error."""
+"""What every way to a device has in common: five requests, and one kind of error."""
 
 from __future__ import annotations
 
@@ -71,6 +71,9 @@ class Transport(Protocol):
         Yield the results in the order of the steps, each time those of one or more steps that are finished, as an array
         of shape (steps, words of a result's unit).
         """
+
+    def predict(self, units: Words) -> Iterator[Words]:
+        """Run steps that keep the models, as `run` does. Only a device that predicts is asked."""
 
     def dump(self) -> Words:
         """Return the words of a dump."""

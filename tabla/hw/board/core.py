@@ -66,6 +66,7 @@ class BoardCore(wiring.Component):
             o_update=link.update,
             **{f"o_{name}": getattr(link, name) for name in COUNTERS},
             **self._program_ports(link),
+            **({"i_command_predict": link.command_predict} if link.predicts else {}),
         )
         m.d.comb += [
             link.receive.eq(self.receive),

@@ -39,7 +39,7 @@ class HostLink(wiring.Component):
     """
 
     def __init__(self, *, image: Any, divisor: int, clock: int, memory: int = 0) -> None:
-        self.divisor = divisor
+        self.divisor, self.predicts = divisor, image.parameters.predicts
         self.reset_cycles = reset_cycles(image)
         self.shape = self._shape(image, memory)
         self.width, self.port_words = image.parameters.width, image.parameters.port_words
@@ -60,10 +60,10 @@ class HostLink(wiring.Component):
         return {"program": fingerprint(image)}
 
     def _replier(self) -> Replier:
-        return Replier(shape=self.shape, width=self.width)
+        return Replier(shape=self.shape, width=self.width, predicts=self.predicts)
 
     def _reader(self) -> RequestReader:
-        return RequestReader(shape=self.shape, beat_width=self.beat_width)
+        return RequestReader(shape=self.shape, beat_width=self.beat_width, predicts=self.predicts)
 
     def _values(self) -> dict[str, Any]:
         """Return the words of the status that are not those of every board."""
@@ -78,6 +78,7 @@ class HostLink(wiring.Component):
             "command_valid": Out(1),
             "command_ready": In(1),
             "command_code": Out(2),
+            **({"command_predict": Out(1)} if self.predicts else {}),
             "command_count": Out(32),
             "in_valid": Out(1),
             "in_ready": In(1),
@@ -161,6 +162,7 @@ class HostLink(wiring.Component):
             self.command_code.eq(replier.command_code),
             self.command_count.eq(replier.command_count),
             replier.command_ready.eq(self.command_ready),
+            *([self.command_predict.eq(replier.command_predict)] if self.predicts else []),
             self.in_valid.eq(beats.out_valid),
             self.in_data.eq(beats.out_data),
             beats.out_ready.eq(self.in_ready),

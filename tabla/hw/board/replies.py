@@ -1,12 +1,20 @@
 """Carries out requests: the accelerator's commands, and one reply for each frame."""
 
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from amaranth.hdl import Array, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from tabla.program.protocol import ARGUMENT_BYTES, DONE, STATUS, LinkShape, Refusal, Request
+from tabla.hw.predicting import described
+from tabla.program.protocol import ARGUMENT_BYTES, DONE, STATUS, LinkShape, PredictRequest, Refusal, Request
+
+_PREDICTING = """
+command_predict : Out(1)
+    Beside `command_valid`: the run predicts.
+"""
 
 
 class Replier(wiring.Component):
@@ -34,8 +42,10 @@ class Replier(wiring.Component):
     TOLD: tuple[str, ...] = STATUS
     """The words of a reply to STATUS."""
 
-    def __init__(self, *, shape: LinkShape, width: int) -> None:
-        self.shape = shape
+    def __init__(self, *, shape: LinkShape, width: int, predicts: bool = False) -> None:
+        self.shape, self.predicts = shape, predicts
+        if predicts:
+            self.data_sheet = described(self, _PREDICTING)
         super().__init__(self._members(width))
 
     def _members(self, width: int) -> dict[str, Any]:
@@ -49,6 +59,7 @@ class Replier(wiring.Component):
             "command_valid": Out(1),
             "command_ready": In(1),
             "command_code": Out(2),
+            **({"command_predict": Out(1)} if self.predicts else {}),
             "command_count": Out(32),
             "keep": Out(1),
             "replay": Out(1),
@@ -61,6 +72,19 @@ class Replier(wiring.Component):
             "last": Out(1),
             **dict.fromkeys(self.TOLD, In(32)),
         }
+
+    def _replays(self, code: Any) -> Any:
+        """Return whether a request takes the beats that are kept."""
+        replays = code == Request.REPLAY
+        return replays | (code == PredictRequest.PREDICT_KEPT) if self.predicts else replays
+
+    def _predicts(self, code: Any) -> Any:
+        """Return whether a request predicts."""
+        return reduce(or_, (code == each for each in PredictRequest))
+
+    def _runs(self, code: Any) -> Any:
+        """Return whether a request is another one than RUN, and the accelerator's command is a run."""
+        return self._replays(code) | self._predicts(code) if self.predicts else self._replays(code)
 
     def _more_requests(self, m: Module) -> None:
         """Carry out requests that not every board takes, in further branches of a condition."""
@@ -83,9 +107,11 @@ class Replier(wiring.Component):
             tells.eq((code == Request.STATUS) | (code == Request.RESET)),
             reads.eq((code == Request.READ) & (left != 0)),
             shown.eq(Mux(reads, self.out_data, status[index])),
-            self.command_code.eq(Mux(code == Request.REPLAY, Request.RUN, code)),
+            self.command_code.eq(Mux(self._runs(code), Request.RUN, code)),
             self.command_count.eq(left),
         ]
+        if self.predicts:
+            m.d.comb += self.command_predict.eq(self._predicts(code))
         # A register in front of the sender, filled when it is empty: bytes leave much more slowly than that.
         offered = Signal()
         taken = Signal()
@@ -107,8 +133,8 @@ class Replier(wiring.Component):
                     m.next = "REPLY"
                     with m.If(~self.known):
                         m.d.sync += [code.eq(-1), reply.eq(Mux(self.sound, Refusal.REFUSED, Refusal.DAMAGED))]
-                    with m.Elif((self.code <= Request.DUMP) | (self.code == Request.REPLAY)):
-                        m.d.comb += self.replay.eq(self.code == Request.REPLAY)
+                    with m.Elif((self.code <= Request.DUMP) | self._runs(self.code)):
+                        m.d.comb += self.replay.eq(self._replays(self.code))
                         m.next = "COMMAND"
                     with m.Elif(self.code == Request.STATUS):
                         m.next = "WAIT"

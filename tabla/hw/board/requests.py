@@ -6,7 +6,7 @@ from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from tabla.program.protocol import ARGUMENT_BYTES, CHECK_BYTES, LinkShape, Request
+from tabla.program.protocol import ARGUMENT_BYTES, CHECK_BYTES, LinkShape, PredictRequest, Request
 
 
 class RequestReader(wiring.Component):
@@ -32,8 +32,8 @@ class RequestReader(wiring.Component):
     code : Out(8), argument : Out(32)
     """
 
-    def __init__(self, *, shape: LinkShape, beat_width: int) -> None:
-        self.shape, self.beat_width = shape, beat_width
+    def __init__(self, *, shape: LinkShape, beat_width: int, predicts: bool = False) -> None:
+        self.shape, self.beat_width, self.predicts = shape, beat_width, predicts
         super().__init__(
             {
                 "frame_valid": In(1),
@@ -57,6 +57,14 @@ class RequestReader(wiring.Component):
     def _last_code(self) -> int:
         """Return the greatest code of a request."""
         return max(Request)
+
+    def _is_known(self) -> Any:
+        """Return whether a request has the code of the frame, and can be carried out."""
+        known, replays = self.code <= self._last_code(), self.code == Request.REPLAY
+        if not self.predicts:
+            return known & ((self.code != Request.REPLAY) | self.replayable)
+        kept = self.code == PredictRequest.PREDICT_KEPT
+        return (known | (self.code == PredictRequest.PREDICT) | kept) & (~(replays | kept) | self.replayable)
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
@@ -90,12 +98,7 @@ class RequestReader(wiring.Component):
             self.put.eq(complete & self.room),
             self.ends.eq(self.frame_ends),
             self.sound.eq(self.frame_sound & (tail == CHECK_BYTES) & (left == 0)),
-            self.known.eq(
-                self.sound
-                & ~refused
-                & (self.code <= self._last_code())
-                & ((self.code != Request.REPLAY) | self.replayable)
-            ),
+            self.known.eq(self.sound & ~refused & self._is_known()),
             self.commit.eq(self.ends & self.known & (self.code == Request.BEATS)),
             self.rollback.eq(self.ends & ~self.commit),
         ]

@@ -117,6 +117,10 @@ class AxiWrapper(wiring.Component):
             stream_out.reset.eq(commands.out_reset),
             commands.out_idle.eq(stream_out.idle),
         ]
+        if self.shape.predicts:
+            m.d.comb += commands.predict.eq(registers.predict)
+            if stream_in.ignores:
+                m.d.comb += stream_in.predict.eq(commands.command_predict)
         self._array(m, registers, commands, stream_in, stream_out)
         return m
 
@@ -125,11 +129,13 @@ class AxiWrapper(wiring.Component):
         return UnitSizes.of(self.shape, self.image)
 
     def _register_file(self) -> RegisterFile:
-        return RegisterFile(fingerprint=fingerprint(self.image))
+        return RegisterFile(fingerprint=fingerprint(self.image), predicts=self.shape.predicts)
 
     def _command_sequencer(self, sizes: UnitSizes) -> CommandSequencer:
-        preloaded = self.image.first is not None
-        return CommandSequencer(sizes=sizes, reset_cycles=reset_cycles(self.image), preloaded=preloaded)
+        preloaded, predicts = self.image.first is not None, self.shape.predicts
+        return CommandSequencer(
+            sizes=sizes, reset_cycles=reset_cycles(self.image), preloaded=preloaded, predicts=predicts
+        )
 
     def _program_ports(self) -> dict[str, Any]:
         """Return the connections of the accelerator's ports for programs."""
@@ -182,6 +188,7 @@ class AxiWrapper(wiring.Component):
             o_update=Signal(name="update"),
             **{f"o_{name}": count for name, count in counts.items()},
             **self._program_ports(),
+            **({"i_command_predict": commands.command_predict} if self.shape.predicts else {}),
         )
         m.d.comb += [stream_in.out_ready.eq(in_ready), stream_out.word_valid.eq(out_valid & commands.words)]
         again = ResetInserter(commands.begins)

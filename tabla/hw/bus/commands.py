@@ -8,6 +8,14 @@ from amaranth.lib.wiring import In, Out
 
 from tabla.hw.bus.sizes import UnitSizes
 from tabla.hw.controller import DUMP, LOAD, RUN
+from tabla.hw.predicting import described
+
+_PREDICTING = """
+predict : In(1)
+    From the registers: a RUN predicts.
+command_predict : Out(1)
+    The command is a RUN that predicts; stable until the next command.
+"""
 
 
 class State(enum.Enum):
@@ -51,11 +59,13 @@ class CommandSequencer(wiring.Component):
         Words of the array may leave.
     """
 
-    def __init__(self, *, sizes: UnitSizes, reset_cycles: int, preloaded: bool = False) -> None:
-        self.sizes, self.reset_cycles = sizes, reset_cycles
+    def __init__(self, *, sizes: UnitSizes, reset_cycles: int, preloaded: bool = False, predicts: bool = False) -> None:
+        self.sizes, self.reset_cycles, self.predicts = sizes, reset_cycles, predicts
         # Where the memories start with the models, LOADED is 1 from the beginning, and also after a reset, until a LOAD
         # begins.
         self.preloaded = preloaded
+        if predicts:
+            self.data_sheet = described(self, _PREDICTING)
         super().__init__(self._members())
 
     def _members(self) -> dict[str, Any]:
@@ -75,6 +85,7 @@ class CommandSequencer(wiring.Component):
         )
         return {
             "code": In(2),
+            **({"predict": In(1), "command_predict": Out(1)} if self.predicts else {}),
             "count": In(32),
             **dict.fromkeys((*inputs, *streams), In(1)),
             **dict.fromkeys((*outputs, *drives, "command_valid", "stop"), Out(1)),
@@ -135,6 +146,8 @@ class CommandSequencer(wiring.Component):
             with m.Case(State.REST):
                 with m.If(starts):
                     m.d.sync += [kind.eq(self.code), aborted.eq(0), settled.eq(0), self.stop.eq(0)]
+                    if self.predicts:
+                        m.d.sync += self.command_predict.eq(self.predict)
                     m.d.sync += state.eq(Mux(self.code == LOAD, State.STRETCH, Mux(refused, State.REST, State.ISSUE)))
                 with m.If(starts & (self.code == LOAD)):
                     m.d.sync += [left.eq(self.reset_cycles), loaded.eq(0), *begun]

@@ -8,7 +8,12 @@ from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from tabla.hw.predicting import described
 from tabla.program.bus import BusShape
+
+_APART = """
+Here `bad_range` has a bit for each container of the group.
+"""
 
 
 class GroupReader(wiring.Component):
@@ -49,6 +54,10 @@ class GroupReader(wiring.Component):
 
     def __init__(self, *, shape: BusShape) -> None:
         self.shape = shape
+        # Which containers count is known later where a prediction ignores some.
+        self.apart = bool(shape.ignored_runs)
+        if self.apart:
+            self.data_sheet = described(self, _APART)
         super().__init__(
             {
                 "beat_valid": In(1),
@@ -61,7 +70,8 @@ class GroupReader(wiring.Component):
                 "valid": Out(1),
                 "take": In(1),
                 "words": Out(shape.group * shape.width),
-                **dict.fromkeys(("full", "empty", "counts", "bad_keep", "bad_range"), Out(1)),
+                **dict.fromkeys(("full", "empty", "counts", "bad_keep"), Out(1)),
+                "bad_range": Out(shape.group if self.apart else 1),
                 **dict.fromkeys(("final", "packet_ends"), Out(1)),
             }
         )
@@ -92,7 +102,7 @@ class GroupReader(wiring.Component):
                 self.empty.eq(~keep.any()),
                 self.counts.eq(keep.all() | ~last),
                 self.bad_keep.eq(reduce(or_, [*holes, *parts, ~last & ~keep.all(), first & ~keep.any()])),
-                self.bad_range.eq(reduce(or_, ranges)),
+                self.bad_range.eq(Cat(ranges) if self.apart else reduce(or_, ranges)),
                 self.final.eq(final),
                 self.packet_ends.eq(last),
             ]

@@ -9,7 +9,8 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from tabla.hw.bus.axi_lite import ReadPort, WritePort
-from tabla.templates.bus import Register, register, registers
+from tabla.hw.predicting import described
+from tabla.templates.bus import PREDICT, Register, register, registers
 
 COMMANDS = 3
 """The codes of COMMAND are below this number."""
@@ -18,6 +19,11 @@ LEVELS = tuple(field.name.lower() for field in register("STATUS").fields if fiel
 ERRORS = ("short", "long", "keep", "range", "count_zero", "not_loaded")
 """The bits of STATUS for which IRQ_ERROR raises the interrupt."""
 COUNTERS = ("samples", "wait_in", "wait_out", "lane_overflows", "root_overflows", "domain_errors")
+
+_PREDICTING = """
+predict : Out(1)
+    Beside `command`: it is PREDICT, and `code` is that of RUN.
+"""
 
 
 class RegisterFile(wiring.Component):
@@ -48,8 +54,10 @@ class RegisterFile(wiring.Component):
     samples, wait_in, wait_out, lane_overflows, root_overflows, domain_errors : In(32)
     """
 
-    def __init__(self, *, fingerprint: int) -> None:
-        self.fingerprint = fingerprint
+    def __init__(self, *, fingerprint: int, predicts: bool = False) -> None:
+        self.fingerprint, self.predicts = fingerprint, predicts
+        if predicts:
+            self.data_sheet = described(self, _PREDICTING)
         self._writes, self._reads = self._write_port(), ReadPort()
         inside = ("act", "wait", "address", "data", "strobe", "refused", "alive")
         channels = {
@@ -67,6 +75,7 @@ class RegisterFile(wiring.Component):
             "interrupt": Out(1),
             "command": Out(1),
             "code": Out(2),
+            **({"predict": Out(1)} if self.predicts else {}),
             "count": Out(32),
             "result_units": Out(32),
             "abort": Out(1),
@@ -81,7 +90,7 @@ class RegisterFile(wiring.Component):
 
     def _table(self) -> tuple[Register, ...]:
         """Return all registers."""
-        return registers()
+        return registers(self.predicts)
 
     def _own_values(self) -> dict[str, Any]:
         """Return the words of registers that are not those of every accelerator, by name."""
@@ -89,7 +98,7 @@ class RegisterFile(wiring.Component):
 
     def _is_unknown(self, code: Any) -> Any:
         """Return whether no command has this code, which has 8 bits."""
-        return code >= COMMANDS
+        return (code >= COMMANDS) & (code != PREDICT) if self.predicts else code >= COMMANDS
 
     def _act(self, m: Module, chosen: dict[str, Any]) -> None:
         """Carry out writes of registers that not every accelerator has. `chosen` says which one is written."""
@@ -122,6 +131,8 @@ class RegisterFile(wiring.Component):
         m.d.sync += self.command.eq(here["COMMAND"] & strobe[0] & ~wrong)
         with m.If(here["COMMAND"]):
             m.d.sync += self.code.eq(word[:2])
+            if self.predicts:
+                m.d.sync += self.predict.eq(word[2])
         self._act(m, chosen)
         for name, held in (("COUNT", self.count), ("RESULT_UNITS", self.result_units)):
             for byte in range(4):

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.hdl import Array, Cat, Const, Module, Mux, Signal
 from amaranth.lib import enum, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -12,9 +12,15 @@ from tabla.hw.bus.slice import InputSlice
 from tabla.hw.bus.unit_buffer import UnitBuffer
 from tabla.hw.bus.verdict import Verdict
 from tabla.hw.countdown import Countdown
+from tabla.hw.predicting import described
 from tabla.program.bus import BusShape
 
 FAULTS = ("short", "long", "keep", "range")
+
+_PREDICTING = """
+predict : In(1)
+    The run predicts: some containers of its units may have any bits. Stable from `start` to the next one.
+"""
 
 
 class Mode(enum.Enum):
@@ -63,6 +69,9 @@ class StreamInput(wiring.Component):
 
     def __init__(self, *, shape: BusShape, sizes: UnitSizes | None = None) -> None:
         self.shape, self.sizes = shape, sizes or UnitSizes.of(shape)
+        self.ignores = bool(shape.ignored_runs)
+        if self.ignores:
+            self.data_sheet = described(self, _PREDICTING)
         inputs = {name: In(1) for name in ("tlast", "tvalid", "alive", "start", "load", "cancel", "reset", "clear")}
         outputs = {name: Out(1) for name in ("tready", "idle", "torn", "failed", "empty", *FAULTS)}
         super().__init__(
@@ -72,6 +81,7 @@ class StreamInput(wiring.Component):
                 **inputs,
                 **outputs,
                 "count": In(32),
+                **({"predict": In(1)} if self.ignores else {}),
                 "out_valid": Out(1),
                 "out_ready": In(1),
                 "out_data": Out(shape.stream_words * shape.width),
@@ -118,6 +128,9 @@ class StreamInput(wiring.Component):
         over, finished = Signal(), Signal()  # the command's last unit has come; so has the beat in which it ended
         m.submodules.verdict = verdict = Verdict()
         step, usable, ends, several, inside = self._places(m, mode, over, groups, buffer)
+        out_of_range: Any = groups.bad_range
+        if self.ignores:
+            out_of_range = (groups.bad_range & ~self._ignored(m, step & usable)).any()
         takes, over_now = mode == Mode.TAKE, Signal()
         bad_keep, bad_range, bad_short, absent = (
             Signal(name=f"beat_{n}") for n in ("keep", "range", "short", "absent")
@@ -134,7 +147,7 @@ class StreamInput(wiring.Component):
             over_now.eq(over | (ends & ~several)),
             verdict.beat.eq(step & groups.final & takes & ~finished & ~stops),
             verdict.bad_keep.eq(bad_keep | (counted & (groups.bad_keep | (absent & ~groups.empty)))),
-            verdict.bad_range.eq(bad_range | (counted & groups.bad_range)),
+            verdict.bad_range.eq(bad_range | (counted & out_of_range)),
             # TLAST inside a unit: in this group, or behind the last container that came, as `verdict.inside` says.
             verdict.bad_short.eq(bad_short | (counted & ~groups.full & ~groups.empty)),
             verdict.inside.eq(~over_now & Mux(usable, ~ends, inside)),
@@ -213,6 +226,35 @@ class StreamInput(wiring.Component):
         with m.If(self.start):
             m.d.sync += [part.eq(0), beat.eq(0), inside.eq(0)]
         return step, usable, ends, left.several, inside
+
+    def _ignored(self, m: Module, placed: Any) -> Any:
+        """Return which containers of the next group may have any bits: those that a prediction ignores.
+
+        `placed` says that the group is put where it belongs. The groups of a unit are runs that are alike, and `left`
+        of the present run are still to come.
+        """
+        runs = self.shape.ignored_runs
+        lengths, masks = (Array(Const(number, size) for number in column) for column, size in self._columns)
+        number, left = Signal(range(max(2, len(runs))), name="next_run"), Signal(len(lengths[0]), name="run_left")
+        mask = Signal(self.shape.group, name="ignored")
+        held = self.predict.replicate(len(mask))
+        with m.If(self.start):
+            m.d.sync += [number.eq(1 % len(runs)), left.eq(lengths[0]), mask.eq(masks[0] & held)]
+        with m.Elif(placed & (left == 0)):
+            m.d.sync += [left.eq(lengths[number]), mask.eq(masks[number] & held)]
+            m.d.sync += number.eq(Mux(number == len(runs) - 1, 0, number + 1))
+        with m.Elif(placed):
+            m.d.sync += left.eq(left - 1)
+        return mask
+
+    @property
+    def _columns(self) -> tuple[tuple[list[int], int], tuple[list[int], int]]:
+        """The lengths of the runs less 1, and the ignored containers of their groups. The bits of a number stand beside
+        each.
+        """
+        lengths = [length - 1 for length, _ in self.shape.ignored_runs]
+        masks = [mask for _, mask in self.shape.ignored_runs]
+        return (lengths, max(1, max(lengths).bit_length())), (masks, self.shape.group)
 
     def _modes(self, m: Module, mode: Any, verdict: Verdict, *, closes: Any, over: Any, beats: InputSlice) -> None:
         """Change the mode, and remember whether the command has gone well.

@@ -337,7 +337,8 @@ class _Block:
             if silent.any():
                 cycle = run.cycle(int(operations[chosen][np.argwhere(silent)[0][0]]))
                 raise ScheduleFault(f"'{of.name}' rounds a sum whose overflows nobody counts, at cycle {cycle}")
-            of.machine.rounded.add(np.moveaxis(out[chosen], 1, 0), np.moveaxis(over, 1, 0))
+            learns = bool(operation.field("learns"))
+            of.machine.rounded.add(np.moveaxis(out[chosen], 1, 0), np.moveaxis(over, 1, 0), learns=learns)
         return out
 
     def values(self, operations: Numbers, known: Numbers, words: Residues) -> Residues:
@@ -352,8 +353,8 @@ class _Block:
             if code in dividing:
                 divisor = np.broadcast_to(of._operand(slot, "b", iterations + self.begin, None), word.shape)
             out[chosen] = residues.applied(code, word, divisor)
-        if len(operations):
-            of.machine.applied.add(np.moveaxis(out, 1, 0))
+            learns = bool(operation.field("function_learns"))
+            of.machine.applied.add(np.moveaxis(out[chosen], 1, 0), learns=learns)
         return out
 
     def sums(self, operations: Numbers) -> Sum:

@@ -31,6 +31,7 @@ from tabla.graph.graph import (
     Term,
     is_stored,
 )
+from tabla.graph.predicted_part import PredictedPart
 from tabla.graph.windows import ramp, window
 from tabla.schedule.check import residues
 from tabla.schedule.check.residues import PRIME, Counts, Residues, Sum, contracted, power_of_two
@@ -64,6 +65,25 @@ class Tally:
         return self.count != other.count or not np.array_equal(self.sums, other.sums)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Events:
+    """The words of which a kind of event is counted: `every` while the array learns, `predicted` while it predicts."""
+
+    every: Tally
+    predicted: Tally
+
+    @staticmethod
+    def of(groups: int) -> Events:
+        """Return tallies without words."""
+        return Events(every=Tally(groups), predicted=Tally(groups))
+
+    def add(self, words: Residues, chosen: NDArray[np.bool_] | bool = True, *, learns: bool) -> None:
+        """Count words as `Tally.add` does. Those of what `learns` do not count while the array predicts."""
+        self.every.add(words, chosen)
+        if not learns:
+            self.predicted.add(words, chosen)
+
+
 @dataclass(slots=True, kw_only=True, eq=False)
 class Expected:
     """Residues of a mapped graph.
@@ -72,7 +92,8 @@ class Expected:
     are 0, and those of next values what the model holds. `partials`: of each Product, by statement, the words after
     0, 1, 2 ... steps, of shape [groups, *rows, steps + 1]. `written` marks elements that statements write. `rounded`
     are the words of sums, which may overflow, `applied` those of the function unit. The elements of wide models and of
-    their next values are stored integers; `words` has what everybody but an update reads of such models.
+    their next values are stored integers; `words` has what everybody but an update reads of such models. `prediction`
+    is what the results need, if the array predicts.
     """
 
     graph: Graph
@@ -81,9 +102,10 @@ class Expected:
     elements: dict[str, Residues]
     written: dict[str, NDArray[np.bool_]]
     partials: dict[int, Residues]
-    rounded: Tally
-    applied: Tally
+    rounded: Events
+    applied: Events
     words: dict[str, Residues]
+    prediction: PredictedPart | None
 
     @staticmethod
     def of(graph: Graph, format: Format, groups: int) -> Expected:
@@ -102,8 +124,9 @@ class Expected:
             elements=elements,
             written={tensor.name: np.zeros(tensor.shape, dtype=np.bool_) for tensor in tensors},
             partials={},
-            rounded=Tally(groups),
-            applied=Tally(groups),
+            rounded=Events.of(groups),
+            applied=Events.of(groups),
+            prediction=PredictedPart.of(graph),
             words={t.name: residues.upper(elements[t.name]) for t in tensors if t.guard and t.role == "model"},
         )
         for statement in graph.statements:
@@ -294,7 +317,7 @@ class _Evaluation:
             at = tuple(min(k, extent - 1) for k, extent in zip(point, held, strict=True))
             total = (word * operand[(..., *at)] + residues.half_unit(shift)) % PRIME
             word = Sum.of(total).word(shift, "sum")
-            expected.rounded.add(np.broadcast_to(word, (expected.groups, *shape[1:])))
+            expected.rounded.add(np.broadcast_to(word, (expected.groups, *shape[1:])), learns=self._learns)
             steps.append(word)
         taken = np.stack(steps, axis=-1)
         count = math.prod(index.extent for index in summed)
@@ -317,11 +340,17 @@ class _Evaluation:
         places, position = np.broadcast_arrays(offset[None], self._outputs(tables[0][1]))
         return residues.gathered(gather.tensor, places, position)
 
-    def _tallied(self, tally: Tally, words: Residues, chosen: NDArray[np.bool_] | bool = True) -> Residues:
+    @property
+    def _learns(self) -> bool:
+        """Whether a prediction does without the statement."""
+        prediction = self.expected.prediction
+        return prediction is not None and self.statement.id not in prediction.statements
+
+    def _tallied(self, events: Events, words: Residues, chosen: NDArray[np.bool_] | bool = True) -> Residues:
         """The words, counted for every output in every group."""
-        shape = (tally.groups, *(index.extent for index in self.statement.indices))
+        shape = (self.expected.groups, *(index.extent for index in self.statement.indices))
         mask = chosen if isinstance(chosen, bool) else np.broadcast_to(chosen, shape)
-        tally.add(np.broadcast_to(words, shape), mask)
+        events.add(np.broadcast_to(words, shape), mask, learns=self._learns)
         return words
 
 

@@ -8,7 +8,7 @@ from graphlib import CycleError, TopologicalSorter
 import numpy as np
 
 from tabla.schedule.check.evaluation import Evaluation
-from tabla.schedule.check.expected import Tally
+from tabla.schedule.check.expected import Events
 from tabla.schedule.check.fields import Active
 from tabla.schedule.check.residues import PRIME, Counts, Mode, Residues, Sum
 from tabla.schedule.check.runs import independent
@@ -30,13 +30,13 @@ class Machine:
     wiring: Wiring
     memory: Memory
     made: dict[int, Made] = field(default_factory=dict)
-    rounded: Tally = field(init=False)
-    applied: Tally = field(init=False)
+    rounded: Events = field(init=False)
+    applied: Events = field(init=False)
     groups: int = field(init=False)
 
     def __post_init__(self) -> None:
         self.groups = max(1, self.schedule.template.roots)
-        self.rounded, self.applied = Tally(self.groups), Tally(self.groups)
+        self.rounded, self.applied = Events.of(self.groups), Events.of(self.groups)
         for number in TopologicalSorter(self.wiring.needs).static_order():
             self.made[number] = Evaluation(self, self.wiring.runs[number]).made()
 

@@ -165,15 +165,22 @@ class _Proof:
             raise ScheduleFault(f"{self.images.name(key, at, lane)} at {key[0][1]} {what}{where}")
 
     def events(self) -> None:
-        """Overflows and domain errors are counted once for each word of the graph that may have them."""
-        for what, found, wanted in (
+        """Overflows and domain errors are counted once for each word of the graph that may have them. While the array
+        predicts, they are counted for the words that the results are computed from.
+        """
+        for what, events, graph in (
             ("overflows", self.machine.rounded, self.expected.rounded),
             ("domain errors", self.machine.applied, self.expected.applied),
         ):
-            if found.differs(wanted):
-                raise ScheduleFault(
-                    f"{what} are counted of {found.count} words, where the graph has {wanted.count}, or of other ones"
-                )
+            for when, found, wanted in (
+                ("", events.every, graph.every),
+                (" of a prediction", events.predicted, graph.predicted),
+            ):
+                if found.differs(wanted):
+                    raise ScheduleFault(
+                        f"{what}{when} are counted of {found.count} words, where the graph has {wanted.count}, or of"
+                        " other ones"
+                    )
 
 
 def prove(schedule: Schedule) -> Images:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from tabla.schedule.check.expected import Tally
+from tabla.schedule.check.expected import Events
 from tabla.schedule.check.fields import Active
 from tabla.schedule.check.residues import Mode, Residues, Sum
 from tabla.schedule.check.runs import Numbers
@@ -63,8 +63,8 @@ class Runs(Protocol):
     wiring: Wiring
     memory: Memory
     made: dict[int, Made]
-    rounded: Tally
-    applied: Tally
+    rounded: Events
+    applied: Events
     groups: int
 
     def taken(self, sources: Sources) -> Residues:

@@ -62,6 +62,8 @@ def finish(
         assert isinstance(after.operation, Function)
         function = after.operation.name
         last = root.body[-1].with_fields(function=functions()[function].code)
+        if after.id in site.learning:
+            last = last.with_fields(function_learns=1)
         root = replace(root, body=(*root.body[:-1], last))
     elif isinstance(statement.operation, Function | Divide):
         operation = statement.operation

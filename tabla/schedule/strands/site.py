@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 
 from tabla.graph.graph import Affine, Linear, Product, Read, Statement, Term
+from tabla.graph.predicted_part import PredictedPart
 from tabla.schedule.mapping.places import ROOT
 from tabla.schedule.strands.layout import Layout
 from tabla.schedule.strands.leaving import Nest
@@ -41,12 +42,14 @@ class Site(Uses):
 
     `regions` finds the place that an address belongs to. `shifts` is the build's table of shifts, 0 first. From
     position `wide_from` on they are those of updates of wide models, whose sums are shifted by the guard bits less.
+    `learning` has the numbers of the statements that no prediction needs. It is empty where nothing predicts.
     """
 
     layout: Layout
     regions: Regions
     shifts: tuple[int, ...]
     wide_from: int
+    learning: frozenset[int]
 
     @staticmethod
     def on(uses: Uses, layout: Layout) -> Site:
@@ -55,7 +58,16 @@ class Site(Uses):
         plain = (0, *sorted({each.shift for each in operations if not _guard(each)} - {0}))
         wide = sorted({each.shift - _guard(each) for each in operations if _guard(each)})
         known = {each.name: getattr(uses, each.name) for each in fields(Uses)}
-        return Site(**known, layout=layout, regions=Regions(layout), shifts=(*plain, *wide), wide_from=len(plain))
+        prediction = PredictedPart.of(uses.graph)
+        every = frozenset(statement.id for statement in uses.graph.statements)
+        return Site(
+            **known,
+            layout=layout,
+            regions=Regions(layout),
+            shifts=(*plain, *wide),
+            wide_from=len(plain),
+            learning=frozenset() if prediction is None else every - prediction.statements,
+        )
 
     def function_cycles(self, name: str) -> int:
         """Return the latency, in cycles, of a function of the function unit in the build's format."""
@@ -143,7 +155,8 @@ def task_of(site: Site, name: str, strands: Sequence[Strand], extras: Extras, *,
     """
     zero = min(s.start for s in strands)
     owner = Owner(statement=statement)
-    moved = tuple(replace(s, start=s.start - zero, owner=s.owner if s.owner != Owner() else owner) for s in strands)
+    owned = (s if s.owner != Owner() else replace(s, owner=owner) for s in strands)
+    moved = tuple(_marked(site, replace(s, start=s.start - zero)) for s in owned)
     reads, forwardable = _reads(site, moved)
     arrivals, uses = _bus(moved)
     if extras.bus_until is not None:
@@ -164,6 +177,23 @@ def task_of(site: Site, name: str, strands: Sequence[Strand], extras: Extras, *,
         leaves=extras.leaves,
         statement=statement,
     )
+
+
+def _marked(site: Site, strand: Strand) -> Strand:
+    """Return a strand whose operations say that they are for updates alone, if they are.
+
+    A function that follows a statement in the same strand has its mark already.
+    """
+    if strand.owner.statement not in site.learning or not strand.unit.endswith("issue"):
+        return strand
+    return replace(strand, body=tuple(_learning(operation) for operation in strand.body))
+
+
+def _learning(operation: Operation) -> Operation:
+    marks: dict[str, str | int] = {"learns": 1} if operation.field("emit") else {}
+    if operation.field("function"):
+        marks["function_learns"] = 1
+    return replace(operation, fields={**marks, **operation.fields})
 
 
 def _slots(strands: Sequence[Strand]) -> Iterator[tuple[int, Strand, int, Operation]]:

@@ -21,7 +21,7 @@ import numpy as np
 
 from tabla.base import progress
 from tabla.program.image import Entry, FirstWords, Image
-from tabla.sim.machine import BeatRows, Machine, RunResult, Stalls, as_beats
+from tabla.sim.machine import BeatRows, Machine, RunResult, Stalls, as_beats, require_prediction
 from tabla.sim.model.datapath import Datapath, Sample
 from tabla.sim.model.faults import MachineFault
 from tabla.sim.model.lane_units import LANE_MEMORIES, Run, lane_issue, lane_write
@@ -231,6 +231,15 @@ class CycleModel(Machine):
         rows = as_beats(beats, self.image.parameters.stream_words, self.image.stream_load.beats)
         self._stream_load.write(rows, 0)
         self._now += len(rows) + timing().ready
+
+    def predict(self, beats: BeatRows, samples: int, stalls: Stalls | None = None) -> RunResult:
+        """Run `samples` samples, and write no model (command 1 with `command_predict`)."""
+        require_prediction(self.image)
+        self.path.predicting = True
+        try:
+            return self.run(beats, samples, stalls)
+        finally:
+            self.path.predicting = False
 
     def run(self, beats: BeatRows, samples: int, stalls: Stalls | None = None) -> RunResult:
         """Run `samples` samples (command 1)."""

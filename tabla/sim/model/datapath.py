@@ -146,7 +146,7 @@ class Datapath:
         self.domain_errors = 0
         self.updates: list[int] = []
         self.outputs: list[int] = []
-        self.dumping = False
+        self.dumping = self.predicting = False
         self.rest()
 
     @staticmethod
@@ -218,9 +218,10 @@ class Datapath:
     def beyond(self, what: str) -> int:
         """Return what a read beyond the end of a memory gives.
 
-        A dump counts through memories of unequal depth, so there it is zero. Elsewhere it is a MachineFault.
+        A dump counts through memories of unequal depth, so there it is zero. While the array predicts, labels may be
+        any positions, so there it is zero, too. Elsewhere it is a MachineFault.
         """
-        if self.dumping:
+        if self.dumping or self.predicting:
             return 0
         raise MachineFault(f"reads {what} words")
 

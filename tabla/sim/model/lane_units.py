@@ -89,6 +89,7 @@ def lane_issue(path: Datapath, issue: Issue) -> Run:
     post = symbols["post"]
     base = symbols["base"] if issue.first else "accumulator"
     last, emits = issue.last, bool(operation.numbers["emit"]) and issue.last
+    learns = bool(operation.numbers.get("learns", 0))
     up = last and bool(operation.numbers.get("up", 1))
     shown_after, due_after = path.law.accumulated, path.law.result
     zeros: Lanes = np.zeros(path.pes // path.sequencers, dtype=path.number)
@@ -148,7 +149,8 @@ def lane_issue(path: Datapath, issue: Issue) -> Run:
             shifted = accumulator >> shift
             words = path.clamp(shifted, wide)
             counted, exactly = words[where], shifted[where]
-            if (counted != exactly).any() if exact else counted.tobytes() != exactly.tobytes():
+            unequal = (counted != exactly).any() if exact else counted.tobytes() != exactly.tobytes()
+            if unequal and not (learns and path.predicting):
                 path.count_lane_overflow(cycle)
         path.lane_results[sequencer].append(
             LaneResult(
@@ -181,6 +183,8 @@ def lane_write(path: Datapath, issue: Issue) -> Run:
     updates = bool(operation.numbers["model"])
 
     def run(cycle: int, sample: Sample, at: tuple[int, ...]) -> None:
+        if updates and path.predicting:
+            return
         address = (at[0] + sample.lane_window) & mask if window else at[0]
         words: Lanes | int
         wide = False

@@ -253,6 +253,7 @@ def _root_issue(path: Datapath, root: Root, issue: Issue) -> Run:
     sign = -1 if numbers["negate"] else 1
     compare, extreme = COMPARISONS.get(symbols["post"]), symbols["post"] == "extreme"
     emits = bool(numbers["emit"]) and issue.last and compare is None
+    learns, function_learns = (bool(numbers.get(name, 0)) for name in ("learns", "function_learns"))
     holds, held_after = symbols["b"] == "position" and issue.last, path.law.held
     (lowest, highest), one = path.limits[wide], path.one
     due_after, tree_after = path.law.result, wanted("root_issue", "tree")
@@ -287,7 +288,7 @@ def _root_issue(path: Datapath, root: Root, issue: Issue) -> Run:
         else:
             exact = value >> shift
             word = max(lowest, min(highest, exact))
-            if emits and word != exact:
+            if emits and word != exact and not (learns and path.predicting):
                 path.root_overflows += 1
         root.results.append((cycle + due_after, word, sample, wide and compare is None))
         if holds:
@@ -296,8 +297,9 @@ def _root_issue(path: Datapath, root: Root, issue: Issue) -> Run:
             if wide:
                 raise MachineFault(f"cycle {cycle}: a function takes a word with guard bits")
             found = function(word, right(cycle, sample, at) if divides else 0)
-            path.root_overflows += found.overflow
-            path.domain_errors += found.domain_error
+            if not (function_learns and path.predicting):
+                path.root_overflows += found.overflow
+                path.domain_errors += found.domain_error
             root.put_function(cycle + due_after + latency, found.word, sample)
 
     return run
@@ -320,7 +322,8 @@ def root_write(path: Datapath, issue: Issue) -> Run:
             (r.function_at(cycle, sample), False) if from_function else r.result_at(cycle, sample) for r in path.roots
         ]
         words = [_upper(path, word, wide) for word, wide in held]
-        if to_memory:
+        holds = updates and path.predicting
+        if to_memory and not holds:
             address = (at[0] + sample.root_window) & mask if window else at[0]
             if address >= len(memories[0]):
                 raise MachineFault(f"cycle {cycle}: the root writes address {address} of {len(memories[0])} words")
@@ -335,7 +338,7 @@ def root_write(path: Datapath, issue: Issue) -> Run:
         if to_output:
             # A dump gives the words of all roots. Results are the same in all, unless each group has a part of them.
             path.outputs += words if path.dumping or path.parameters.split_results else words[:1]
-        if updates:
+        if updates and not holds:
             path.updates.append(cycle)
 
     return run

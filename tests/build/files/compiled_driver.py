@@ -151,6 +151,18 @@ def expected(case: Case, epochs: int) -> tuple[list[dict[str, Any]], dict[str, A
     return models, {name: made.kept[tensor] for name, tensor in shown.items()}
 
 
+def predicted(case: Case, models: dict[str, Any]) -> dict[str, Any]:
+    """The results of each step with the same models, by the fixed-point evaluation."""
+    plan = FixedPlan.of(case.build.lowered, case.build.format)
+    shown, made = dict(case.build.lowered.results), list[dict[str, Any]]()
+    for step in range(case.units):
+        plan.load(models)
+        one = {name: array[step : step + 1] for name, array in case.steps.items()}
+        kept = plan.run(one, list(shown.values()), 1).kept
+        made.append({name: kept[tensor] for name, tensor in shown.items()})
+    return {name: np.concatenate([each[name] for each in made]) for name in shown}
+
+
 def same(found: dict[str, Any], wanted: dict[str, Any]) -> None:
     """Every word of every array is equal."""
     assert found.keys() == wanted.keys()

@@ -27,7 +27,7 @@ from tabla.program.overlay import OverlayBus, overlay_of
 from tabla.program.overlay_file import overlay_record
 from tabla.program.overlay_registers import PROGRAM, overlay_registers
 from tabla.program.overlay_words import Status
-from tabla.templates.bus import registers
+from tabla.templates.bus import PREDICT, registers
 from tabla.templates.template import presets
 from tests.build.files.compiled_driver import (
     LINEAR,
@@ -39,6 +39,7 @@ from tests.build.files.compiled_driver import (
     linked,
     needs_compiler,
     needs_verilator,
+    predicted,
     run,
     same,
 )
@@ -66,6 +67,13 @@ def test_a_small_program_learns_and_every_fault_is_named_and_mended(tmp_path: Pa
     for found, words in zip(dumps, wanted, strict=True):
         same(found, words)
     same(results, kept)
+
+    # A prediction without the labels leaves every word of the models.
+    run([str(main), "predict", str(tmp_path / "in"), str(tmp_path / "out")], work)
+    dumps, results = case.read(tmp_path / "out", 4)
+    for found, words in zip(dumps, [*wanted, wanted[-1]], strict=True):
+        same(found, words)
+    same(results, predicted(case, wanted[-1]))
 
     # Every word is the same when the host sleeps until the interrupt, which ends every pause.
     said = run([str(main), "woken", str(tmp_path / "in"), str(tmp_path / "out")], work)
@@ -148,7 +156,7 @@ def test_the_driver_has_the_offsets_of_an_overlay() -> None:
     there = {register.name: register.offset for register in overlay_registers(overlay)}
     for name in ("PROGRAM_STATUS", "PROGRAM_DATA", "OVERLAY_FINGERPRINT"):
         assert f"#define TABLA_{name}_OFFSET 0x{there[name]:03X}u" in driver_files()["tabla.h"]
-    assert f"PROGRAM = {PROGRAM} " in driver_files()["tabla.c"]
+    assert f"PROGRAM = {PROGRAM}, PREDICT = {PREDICT} }}" in driver_files()["tabla.c"]
     assert f"#define IMAGE_RUNS {Status.RUNS.value}u" in driver_files()["tabla.c"]
 
 

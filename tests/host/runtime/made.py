@@ -13,6 +13,7 @@ import tabla
 from tabla.build.arrays import model_reals, steps_of, without_steps, words_of
 from tabla.driver import Build
 from tabla.graph.evaluate import FixedPlan
+from tabla.host.runtime.folder import BuildFolder, Prediction
 from tests.linear_program import linear_text
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -80,6 +81,42 @@ def made(name: str, home: Path, count: int = 24) -> Made:
         results=results,
         trained=model_reals(build, ran.models) if build.reading.trainable else {},
     )
+
+
+def held(case: Made, models: Mapping[str, Any]) -> dict[str, Any]:
+    """The results of all samples with these models, which no sample changes."""
+    build = case.build
+    shown = dict(build.lowered.results)
+    steps = steps_of(build, words_of(build, case.samples))
+    plan, parts = FixedPlan.of(build.lowered, build.format), list[dict[str, Any]]()
+    for step in range(len(next(iter(steps.values())))):
+        plan.load(words_of(build, models))
+        kept = plan.run({name: array[step : step + 1] for name, array in steps.items()}, list(shown.values()), 1).kept
+        parts.append(without_steps(build, {name: kept[tensor] for name, tensor in shown.items()}))
+    whole = {name: np.concatenate([part[name] for part in parts]) for name in shown}
+    return {name: build.result_type(name).to_reals(array) for name, array in whole.items()}
+
+
+def prediction_of(case: Made) -> Prediction:
+    """What the folder says of predictions."""
+    found = BuildFolder.open(case.folder).prediction
+    assert found is not None
+    return found
+
+
+def hold_prediction(accelerator: Any, case: Made, **more: Any) -> None:
+    """Predict between two runs, without the inputs that no result needs: the models stay, and the words are those of
+    the evaluation.
+    """
+    hold(accelerator, case)
+    needed = {name: case.samples[name] for name in prediction_of(case).inputs}
+    found, expected = accelerator.predict(needed, **more), held(case, case.trained)
+    assert found.keys() == expected.keys()
+    for name, array in expected.items():
+        np.testing.assert_array_equal(found[name], array)
+    for name, array in accelerator.models().items():
+        np.testing.assert_array_equal(array, case.trained[name])
+    hold(accelerator, case)
 
 
 def hold(accelerator: Any, case: Made) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from tabla.program.image import Image
 from tabla.sim.model.cycle_model import CycleModel
 
-LOAD, RUN, DUMP, RESETTING = 0, 1, 2, 3
+LOAD, RUN, DUMP, RESETTING, PREDICT = 0, 1, 2, 3, 5
 ABORT, RESET, IRQ_DONE, IRQ_ERROR = 1, 2, 1 << 8, 1 << 9
 BUSY, LOADED, DONE = 1 << 0, 1 << 1, 1 << 8
 SHORT, LONG, RANGE, COUNT_ZERO, NOT_LOADED = 1 << 9, 1 << 10, 1 << 12, 1 << 13, 1 << 14
@@ -68,6 +68,7 @@ class WrapperModel:
         self.out: list[bytes] = []
         self.log: list[str] = []
         self.base = (0, 0, 0)
+        self.predicts = False
         self.stuck = self.deaf = self.mute = self.torn = False
         self.ghost: int | None = None
         self.spoil: Callable[[bytes], bytes] = lambda data: data
@@ -138,8 +139,10 @@ class WrapperModel:
         return bool((status & DONE and control & IRQ_DONE) or (status & errors and control & IRQ_ERROR))
 
     def _begin(self, code: int) -> None:
-        assert code in (LOAD, RUN, DUMP) and not self.values["STATUS"] & BUSY, SLVERR
-        self.log.append(("LOAD", "RUN", "DUMP")[code])
+        there = (LOAD, RUN, DUMP, *((PREDICT,) if self.image.parameters.predicts else ()))
+        assert code in there and not self.values["STATUS"] & BUSY, SLVERR
+        self.log.append({LOAD: "LOAD", RUN: "RUN", DUMP: "DUMP", PREDICT: "PREDICT"}[code])
+        self.predicts, code = code == PREDICT, RUN if code == PREDICT else code
         self.command, self.left, self.units, self.error = code, self.work, [], 0
         self.values["STATUS"] |= BUSY
         if code == RUN:
@@ -225,7 +228,8 @@ class WrapperModel:
     def _run(self) -> None:
         count = len(self.units) if self.bytes["sample"] else self.values["COUNT"]
         rows = np.concatenate([np.zeros(0, dtype=np.int64), *self.units])
-        words = self.machine.run(rows.reshape(-1, self.image.parameters.stream_words), count).outputs if count else []
+        play = self.machine.predict if self.predicts else self.machine.run
+        words = play(rows.reshape(-1, self.image.parameters.stream_words), count).outputs if count else []
         self.values["SAMPLES"] = count
         self.values["CYCLES_LO"] = 100 + 7 * count
         data = np.array(words, dtype=self.type).tobytes()

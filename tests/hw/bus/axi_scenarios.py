@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import cocotb
-from axi_bench import BEAT, BITS, BYTES, CASE, DUMP, LOAD, OFFSET, REGISTERS, RUN, Host
+from axi_bench import (
+    BEAT,
+    BITS,
+    BYTES,
+    CASE,
+    DUMP,
+    LOAD,
+    OFFSET,
+    PREDICT,
+    PROGRAM,
+    REGISTERS,
+    RUN,
+    Host,
+    packed,
+    unpacked,
+)
 from cocotb.triggers import RisingEdge
 from cocotbext.axi import AxiResp
 
@@ -23,7 +39,7 @@ async def the_least_that_a_host_does(dut: Any) -> None:
     host = Host(dut)
     await host.open()
     assert await host.read("ID") == 0x4C424154
-    assert await host.read("VERSION") == (0x00010001 if "image" in CASE else 0x00010000)
+    assert await host.read("VERSION") == (0x00010001 if "image" in CASE or CASE["predicts"] else 0x00010000)
     assert await host.read("FINGERPRINT") == REGISTERS["FINGERPRINT"]["reset"]
     assert await host.bits() == set()
     await host.load()
@@ -125,7 +141,8 @@ async def accesses_against_the_table(dut: Any) -> None:
             assert await host.write(name, 0xFFFFFFFF) == AxiResp.SLVERR
             assert await host.read(name) == before, name
     assert (await host.lite.read(OFFSET["COMMAND"], 4)).resp == AxiResp.SLVERR
-    for code in (3, *(() if "image" in CASE else (4,)), 5, 0x100, 0x104, 0xFFFFFFFF):
+    there = {PROGRAM if "image" in CASE else PREDICT if CASE["predicts"] else RUN}
+    for code in sorted({*range(3, 16), 0x100, 0x104, 0x105, 0xFFFFFFFF} - there):
         assert await host.write("COMMAND", code) == AxiResp.SLVERR
     await host.write("COUNT", 0x11223344)
     await host.lite.write(OFFSET["COUNT"] + 1, b"\xaa")
@@ -171,6 +188,91 @@ async def commands_while_one_is_under_way(dut: Any) -> None:
     assert "LOADED" not in await host.bits()
     assert await host.end() == set()
     await host.dump(0)
+
+
+def any_labels(units: int, seed: int) -> list[int]:
+    """The bytes of units whose ignored containers are anything."""
+    chance, found = random.Random(seed), list[int]()
+    for unit in CASE["units"][:units]:
+        data = packed(unit)
+        for place in CASE["ignored"]:
+            data[place * BYTES : (place + 1) * BYTES] = chance.randbytes(BYTES)
+        found += data
+    return found
+
+
+@cocotb.test()
+async def predictions_between_runs(dut: Any) -> None:
+    """A prediction gives the results of the models that it finds, whatever the labels are, and keeps every word."""
+    host = Host(dut)
+    await host.open()
+    if not CASE["predicts"]:
+        assert await host.write("COMMAND", PREDICT) == AxiResp.SLVERR
+        return
+    await host.begin(PREDICT)
+    assert "NOT_LOADED" in await host.end()
+    ((before, results),) = ((int(n), found) for n, found in CASE["predicted"].items())
+    words = [word for unit in results for word in unit]
+    await host.load()
+    await host.run(0, before, [before])
+    counts = [await host.read(name) for name in ("LANE_OVERFLOWS", "ROOT_OVERFLOWS", "DOMAIN_ERRORS")]
+    for seed, packet, result_units in ((1, UNITS, 0), (2, 3, 1), (3, 1, UNITS)):
+        await host.write("COUNT", UNITS)
+        await host.write("RESULT_UNITS", result_units)
+        await host.begin(PREDICT)
+        data, size = any_labels(UNITS, seed), packet * SIZE * BYTES
+        for at in range(0, len(data), size):
+            host.send_bytes(data[at : at + size])
+        assert await host.end() == set()
+        assert await host.read("SAMPLES") == UNITS
+        found: list[int] = []
+        while len(found) < len(words):
+            found += unpacked((await host.packet())[0])
+        assert found == words and host.sink.empty()
+        await host.dump(before)
+    # Without extreme words nothing has been counted.
+    assert counts == [await host.read(name) for name in ("LANE_OVERFLOWS", "ROOT_OVERFLOWS", "DOMAIN_ERRORS")]
+    await faults_of_predictions(host, before, results)
+    await host.dump(before)
+    await host.run(before, UNITS - before, [UNITS - before])
+    await host.dump(UNITS)
+    await host.recover("PREDICT")
+
+
+async def faults_of_predictions(host: Host, before: int, results: list[list[int]]) -> None:
+    """Faults end a prediction as they end a run: units before the faulty beat count."""
+    await host.write("COUNT", 0)
+    await host.begin(PREDICT)
+    assert await host.end() == {"COUNT_ZERO"}
+    await host.write("COUNT", 3)
+    await host.write("RESULT_UNITS", 1)
+    others = [place for place in range(SIZE) if place not in CASE["ignored"]]
+    for place in (others[0], others[-1]) if CASE["container"] > WIDTH else ():
+        data = any_labels(3, place)
+        # The highest bit of a container of the last unit is not that of its word.
+        data[(2 * SIZE + place + 1) * BYTES - 1] ^= 0x80
+        await host.begin(PREDICT)
+        host.send_bytes(data)
+        assert await host.end() == {"RANGE"}
+        finished = await host.read("SAMPLES")
+        assert finished == ((2 * SIZE + place) * BYTES // BEAT * BEAT) // (SIZE * BYTES)
+        for unit in results[:finished]:
+            assert unpacked((await host.packet())[0]) == unit
+        if not finished:
+            await host.packet()
+    await host.begin(PREDICT)
+    host.send_bytes(any_labels(1, 9)[:-BYTES])
+    assert await host.end() == {"SHORT"}
+    assert (await host.packet())[0] == bytes(BEAT) and await host.read("SAMPLES") == 0
+    # A RUN does not ignore labels.
+    if CASE["ignored"] and CASE["container"] > WIDTH:
+        data = packed(CASE["units"][0])
+        data[(CASE["ignored"][0] + 1) * BYTES - 1] ^= 0x80
+        await host.write("COUNT", 1)
+        await host.begin(RUN)
+        host.send_bytes(data)
+        assert await host.end() == {"RANGE"}
+        await host.packet()
 
 
 @cocotb.test()

@@ -75,18 +75,32 @@ def play(folder: Path, monkeypatch: pytest.MonkeyPatch, **options: Any) -> None:
     ("bus_bits", "number", "stream_words", "scenarios"),
     [
         # A beat of the bus has several beats of the array, as many, and a part of one.
-        (32, "q4.4", 1, "at_full_rate_the_array_waits_for_no_word|beats_with_holes|events_are_counted_since_the_load"),
+        (
+            32,
+            "q4.4",
+            1,
+            (
+                "at_full_rate_the_array_waits_for_no_word|beats_with_holes|events_are_counted_since_the_load"
+                "|predictions_between_runs"
+            ),
+        ),
         (
             512,
             "q6.12",
             4,
-            "the_least_that_a_host_does|at_full_rate_the_array_waits_for_no_word|beats_with_several_faults",
+            (
+                "the_least_that_a_host_does|at_full_rate_the_array_waits_for_no_word|beats_with_several_faults"
+                "|predictions_between_runs"
+            ),
         ),
         (
             32,
             "q5.7",
             4,
-            "the_least_that_a_host_does|gaps_and_back_pressure_on_every_channel|commands_that_are_given_up",
+            (
+                "the_least_that_a_host_does|gaps_and_back_pressure_on_every_channel|commands_that_are_given_up"
+                "|predictions_between_runs"
+            ),
         ),
     ],
 )

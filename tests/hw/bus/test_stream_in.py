@@ -40,8 +40,12 @@ class Expected:
     beats: int = 0
 
 
-def expected(shape: BusShape, beats: list[Beat], count: int, *, load: bool) -> Expected:
-    """Play the beats of a command, as docs/host-bus.md says, container by container."""
+def expected(
+    shape: BusShape, beats: list[Beat], count: int, *, load: bool, ignored: frozenset[int] = frozenset()
+) -> Expected:
+    """Play the beats of a command, as docs/host-bus.md says, container by container. Those that are `ignored`, counted
+    from the start of a unit, may have any bits.
+    """
     made = Expected()
     size, part = (shape.load_beats if load else shape.run_beats) * shape.stream_words, shape.container // 8
     taken: list[int] = []
@@ -54,6 +58,9 @@ def expected(shape: BusShape, beats: list[Beat], count: int, *, load: bool) -> E
         for k in range(wanted):
             kept = keep[k * part : (k + 1) * part]
             word = int.from_bytes(bytes(data[k * part : (k + 1) * part]), "little", signed=True)
+            place = (len(taken) + k) % size
+            if place in ignored:
+                word = (word & (1 << shape.width) - 1 ^ 1 << shape.width - 1) - (1 << shape.width - 1)
             if any(kept) and not -(1 << shape.width - 1) <= word < 1 << shape.width - 1:
                 faults.add("range")
             if not all(kept):
@@ -85,8 +92,12 @@ def expected(shape: BusShape, beats: list[Beat], count: int, *, load: bool) -> E
     return made
 
 
-def packets(shape: BusShape, chance: random.Random, count: int, *, load: bool) -> list[Beat]:
-    """The packets of a command, most of them with a fault. Packets that are not wanted stand behind them."""
+def packets(
+    shape: BusShape, chance: random.Random, count: int, *, load: bool, ignored: frozenset[int] = frozenset()
+) -> list[Beat]:
+    """The packets of a command, most of them with a fault. Packets that are not wanted stand behind them. Containers
+    that are `ignored` are anything.
+    """
     size, part = (shape.load_beats if load else shape.run_beats) * shape.stream_words, shape.container // 8
     left, beats = count, []
     fault = chance.choice(
@@ -97,6 +108,9 @@ def packets(shape: BusShape, chance: random.Random, count: int, *, load: bool) -
         left -= units
         words = [chance.randrange(-(1 << shape.width - 1), 1 << shape.width - 1) for _ in range(units * size)]
         data = [byte for word in words for byte in word.to_bytes(part, "little", signed=True)]
+        for place in range(units * size if ignored else 0):
+            if place % size in ignored:
+                data[place * part : (place + 1) * part] = chance.randbytes(part)
         final = left == 0
         if fault == "short" and chance.random() < 0.5:
             data = data[: chance.randrange(1, units * size + 1) * part] if units * size > 1 else data
@@ -131,22 +145,42 @@ def packets(shape: BusShape, chance: random.Random, count: int, *, load: bool) -
 
 
 @pytest.mark.parametrize(
-    ("bus_bits", "width", "stream_words"),
-    [(32, 8, 1), (32, 12, 2), (32, 18, 4), (64, 12, 1), (64, 8, 8), (128, 12, 32)],
+    ("bus_bits", "width", "stream_words", "ignored"),
+    [
+        (32, 8, 1, ()),
+        (32, 12, 2, ()),
+        (32, 18, 4, ()),
+        (64, 12, 1, ()),
+        (64, 8, 8, ()),
+        (128, 12, 32, ()),
+        # A prediction ignores the last word, the first ones, some words of each beat, and all but one.
+        (32, 12, 1, (2,)),
+        (64, 12, 2, (0, 1, 2)),
+        (32, 18, 4, (0, 1, 4, 5, 8, 9)),
+        (128, 12, 16, tuple(range(1, 48))),
+        (32, 5, 2, (3, 5)),
+    ],
 )
-def test_units_of_random_packets(bus_bits: int, width: int, stream_words: int) -> None:
+def test_units_of_random_packets(bus_bits: int, width: int, stream_words: int, ignored: tuple[int, ...]) -> None:
     chance = random.Random(bus_bits + width + stream_words)
     sizes = {"load_beats": 5, "run_beats": 3, "run_words": 0, "dump_count": 0}
-    shape = BusShape(bus_bits=bus_bits, width=width, stream_words=stream_words, **sizes)
+    shape = BusShape(
+        bus_bits=bus_bits, width=width, stream_words=stream_words, predicts=bool(ignored), ignored=ignored, **sizes
+    )
     component = StreamInput(shape=shape)
+    assert component.ignores == bool(ignored)
     said: set[str] = set()
     beside_long: set[str] = set()
 
     async def command(context: Any) -> None:
         load = chance.random() < 0.3
         count = 1 if load else chance.choice([1, 2, 3, 5, 20])
-        beats = packets(shape, chance, count, load=load)
-        wanted = expected(shape, beats, count, load=load)
+        predicts = bool(ignored) and not load and chance.random() < 0.7
+        masked = frozenset(ignored if predicts else ())
+        beats = packets(shape, chance, count, load=load, ignored=masked)
+        wanted = expected(shape, beats, count, load=load, ignored=masked)
+        if ignored:
+            context.set(component.predict, predicts)
         given, seen, faults = 0, [], set()
         for name, value in {"start": 1, "load": load, "count": count}.items():
             context.set(getattr(component, name), value)

@@ -7,7 +7,7 @@ from operator import and_
 from typing import Any
 
 from amaranth.asserts import AnySeq
-from amaranth.hdl import Cat, Const, Elaboratable, Module, Mux, Signal
+from amaranth.hdl import Array, Cat, Const, Elaboratable, Module, Mux, Signal
 from amaranth.lib.wiring import Out
 
 from tabla.hw.bus.groups import GroupReader
@@ -98,6 +98,9 @@ class StreamProof:
         b.assume("starts_at_rest", part.idle & ~part.reset & ~part.cancel, when=part.start)
         b.assume("cancels_later", ~part.cancel, when=started)
         stable = {"load": part.load, "count": part.count} | self.held
+        if part.ignores:
+            stable["predict"] = part.predict
+            b.assume("predictions_are_runs", ~part.load, when=part.predict)
         for name, now in stable.items():
             b.assume(f"{name}_stays", part.start | (now == b.register(now, f"past_{name}")))
         b.assume("units", part.count >= 1, when=~part.load)
@@ -131,7 +134,7 @@ class StreamProof:
         self.placed = placed = b.seen(fits | (self.fills & filled & self.buffer.room & ~over), "placed")
         now = {
             "bad_keep": faults["bad_keep"] | (counted & (groups.bad_keep | (faults["gap"] & ~groups.empty))),
-            "bad_range": faults["bad_range"] | (counted & groups.bad_range),
+            "bad_range": faults["bad_range"] | (counted & self._out_of_range(place)),
             "part": faults["part"] | (counted & ~groups.full & ~groups.empty),
             "gap": faults["gap"] | ~groups.full,
         }
@@ -174,6 +177,23 @@ class StreamProof:
             m.d.sync += earlier.eq(self.word)
         self.earlier = earlier[size:]
         self.put = b.seen(placed & (self.next_part == parts - 1), "a_beat_of_the_array")
+
+    def _out_of_range(self, place: Any) -> Any:
+        """Return whether a container of the group at a place of the unit is no word, and counts."""
+        runs, groups = self.shape.ignored_runs, self.groups
+        if not runs:
+            return groups.bad_range
+        # What is known of each place: the ignored containers, and the run to which it belongs.
+        masks = [mask for length, mask in runs for _ in range(length)]
+        left = [length - 1 - at for length, _ in runs for at in range(length)]
+        number = [(run + 1) % len(runs) for run, (length, _) in enumerate(runs) for _ in range(length)]
+        more = [0] * (self.sizes[0] + 1)
+        self.of_place = {
+            "ignored": Array([*masks, *more])[place] & self.part.predict.replicate(self.shape.group),
+            "run_left": Array([*left, *more])[place],
+            "next_run": Array([*number, *more])[place],
+        }
+        return (groups.bad_range & ~self.of_place["ignored"]).any()
 
     def _modes(self) -> None:
         """Record what the input does."""
@@ -237,6 +257,11 @@ class StreamProof:
         b.claim("no_part_of_what_is_over", ~some, when=self.over & self.takes & ~keep)
         b.claim("absent", opened.register("beat_absent") == self.faults["gap"])
         b.claim("closed", opened.register("closed") == self.closed, when=self.fills)
+        if self.part.ignores:
+            for name, expected in self.of_place.items():
+                known = b.seen(opened.register(name) == expected, f"{name}_of_the_place")
+                b.claim(name, known, when=self.takes & ~part.load & ~part.start)
+            b.claim("nothing_is_ignored_in_a_load", opened.register("ignored") == 0, when=part.load & self.takes)
         if parts > 1:
             b.claim("earlier", opened.register("earlier") == self.earlier)
 
@@ -287,10 +312,14 @@ class StreamProof:
         b.claim("beats_of_the_load", beats == placed, when=self.begun & part.load & (self.takes | self.fills))
 
 
-def stream(*, stream_words: int, width: int, run_beats: int, overlay: bool = False) -> Bench:
-    """The input stream of a bus of 64 bits."""
+def stream(
+    *, stream_words: int, width: int, run_beats: int, overlay: bool = False, ignored: tuple[int, ...] = ()
+) -> Bench:
+    """The input stream of a bus of 64 bits. A prediction ignores some containers of a unit."""
     sizes = {"load_beats": 3, "run_beats": run_beats, "run_words": run_beats + 1, "dump_count": 4}
-    shape = BusShape(bus_bits=64, width=width, stream_words=stream_words, **sizes)
+    shape = BusShape(
+        bus_bits=64, width=width, stream_words=stream_words, predicts=bool(ignored), ignored=ignored, **sizes
+    )
     proof = StreamProof(shape=shape, overlay=overlay)
     proof.claim_inside()
     proof.claim_ports()
@@ -333,7 +362,20 @@ HELD = mutants(
     ("load.one, run.one", "run.one, run.one"),
 )
 
+# Units in which a prediction ignores some containers.
+IGNORED = mutants(
+    "bus/stream_in.py",
+    ("(groups.bad_range & ~self._ignored(", "(groups.bad_range | self._ignored("),
+    ("held = self.predict.replicate(len(mask))", "held = Const(-1, len(mask))"),
+    ("number.eq(1 % len(runs))", "number.eq(0)"),
+    ("Mux(number == len(runs) - 1, 0, number + 1)", "number + 1"),
+    ("lengths = [length - 1 for", "lengths = [length for"),
+    ("with m.Elif(placed & (left == 0)):", "with m.Elif(left == 0):"),
+)
+
 OVERLAY = "of an overlay"
+PLACES = {"with labels": (1, 5, 6, 7), "with labels in every beat": (0, 2, 4)}
+"""The containers that a prediction ignores."""
 
 SUBJECTS = tuple(
     Subject(
@@ -342,10 +384,19 @@ SUBJECTS = tuple(
         property="Beats of the array are the containers of the command in order. A beat of the bus is judged as a "
         "whole, by the containers that belong to the command: those that are there, their words, and whether TLAST "
         "comes inside a unit or late. Units that ended in sound beats are shown to the array and no others. A faulty "
-        "packet is swallowed up to its TLAST, and zeros take the place of the rest of a load.",
+        "packet is swallowed up to its TLAST, and zeros take the place of the rest of a load."
+        + " A prediction does not look at the words of labels."
+        * (what in PLACES),
         bounds=f"{width} bits, beats of {stream_words} words, loads of {loads} beats and units of {units}, any counts; "
         "slice, reader of groups, buffer and countdown are cut out",
-        build=partial(stream, stream_words=stream_words, width=width, run_beats=run_beats, overlay=what == OVERLAY),
+        build=partial(
+            stream,
+            stream_words=stream_words,
+            width=width,
+            run_beats=run_beats,
+            overlay=what == OVERLAY,
+            ignored=PLACES.get(what, ()),
+        ),
         depth=2,
         speed=Speed.QUICK,
         mutants=planted,
@@ -357,6 +408,8 @@ SUBJECTS = tuple(
         ("half as wide", 2, 12, 1, NARROW),
         ("a quarter as wide", 2, 8, 3, ()),
         (OVERLAY, 4, 18, 5, HELD),
+        ("with labels", 4, 18, 3, IGNORED),
+        ("with labels in every beat", 2, 12, 3, ()),
     )
     for loads, units in ((("1 to 3", "1 to 5") if what == OVERLAY else (3, run_beats)),)
 )

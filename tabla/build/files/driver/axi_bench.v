@@ -7,11 +7,14 @@ module axi_bench;
   localparam CONTAINER = `TABLA_CONTAINER_BITS;
   localparam PER_BEAT = BUS / CONTAINER;
   localparam BYTES = CONTAINER / 8;
-  // Containers of the packets: a load, the samples of all units, their results, and a dump.
+  // Containers of the packets: a load, the samples of all units, their results, a dump, and the samples of a prediction,
+  // whose results and dump are as long.
   localparam LOAD = `TABLA_LOAD;
   localparam RUN = `TABLA_RUN;
   localparam RESULT = `TABLA_RESULT;
   localparam DUMP = `TABLA_DUMP;
+  localparam PREDICT = `TABLA_PREDICT;
+  localparam AGAIN = PREDICT > 0 ? RESULT + DUMP : 0;
   localparam UNITS = `TABLA_UNITS;
   localparam PATIENCE = 1000000;
 
@@ -46,9 +49,9 @@ module axi_bench;
 
   always #5 aclk = ~aclk;
 
-  reg [CONTAINER-1:0] send [0:LOAD+RUN];
+  reg [CONTAINER-1:0] send [0:LOAD+RUN+PREDICT];
   // Containers without a meaning are x.
-  reg [CONTAINER-1:0] expected [0:RESULT+DUMP];
+  reg [CONTAINER-1:0] expected [0:RESULT+DUMP+AGAIN];
   reg [31:0] status;
   integer received = 0, packets = 0;
 
@@ -174,7 +177,12 @@ module axi_bench;
     if (received != RESULT) fail("another number of results", received);
     if (DUMP > 0) command(2, 0, 0);
     if (received != RESULT + DUMP) fail("another length of a dump", received);
-    if (packets != (RESULT > 0) + (DUMP > 0)) fail("another number of packets", packets);
+    if (PREDICT > 0) begin
+      command(5, LOAD + RUN, PREDICT);
+      command(2, 0, 0);
+    end
+    if (received != RESULT + DUMP + AGAIN) fail("another length after a prediction", received);
+    if (packets != (RESULT > 0) + (DUMP > 0) + (AGAIN > 0 ? 2 : 0)) fail("another number of packets", packets);
     $display("PASSED: %0d units, %0d words", UNITS, received);
     $finish;
   end

@@ -14,7 +14,13 @@
 #define EVENTS (TABLA_STATUS_OVERFLOW_MASK | TABLA_STATUS_DOMAIN_MASK)
 #define ENABLES (TABLA_CONTROL_IRQ_DONE_MASK | TABLA_CONTROL_IRQ_ERROR_MASK)
 
-enum command { LOAD = 0, RUN = 1, DUMP = 2, PROGRAM = 4 };
+enum command { LOAD = 0, RUN = 1, DUMP = 2, PROGRAM = 4, PREDICT = 5 };
+
+/* Whether a command takes units of samples. */
+static int takes_samples(enum command command)
+{
+    return command == RUN || command == PREDICT;
+}
 
 /* What PROGRAM_STATUS says of an image that was right. */
 #define IMAGE_RUNS 2u
@@ -82,13 +88,21 @@ static int check_presence(struct tabla_device *device)
 
 /* --------------------------------------------------------------- packing --- */
 
+/* Whether a tensor is left out: a prediction does without those that no result depends on. */
+static int leaves_out(const struct tabla_tensor *tensor, int predicts)
+{
+    return predicts && tensor->ignored;
+}
+
 /* Check the words of `units` units against the format. */
-static int check_words(struct tabla_device *device, const struct tabla_unit *unit, uint32_t units,
+static int check_words(struct tabla_device *device, const struct tabla_unit *unit, uint32_t units, int predicts,
                        const int32_t *const words[])
 {
     const int64_t end = (int64_t)1 << (device->program->width - 1);
     for (uint32_t number = 0; number < unit->tensors; number++) {
         const struct tabla_tensor *tensor = &unit->tensor[number];
+        if (leaves_out(tensor, predicts))
+            continue;
         if (!words || !words[number])
             return TABLA_BAD_ARGUMENT;
         for (uint32_t at = 0; at < units; at++)
@@ -124,14 +138,14 @@ static int32_t get(const struct tabla_program *program, const uint8_t *unit, uin
 }
 
 /* Pack unit `at` of a call into the buffer. */
-static void pack(const struct tabla_program *program, const struct tabla_unit *unit, uint8_t *buffer,
+static void pack(const struct tabla_program *program, const struct tabla_unit *unit, uint8_t *buffer, int predicts,
                  const int32_t *const words[], size_t at)
 {
     for (uint32_t container = 0; container < unit->containers; container++)
         put(program, buffer, container, unit->words ? unit->words[container] : 0);
     for (uint32_t number = 0; number < unit->tensors; number++) {
         const struct tabla_tensor *tensor = &unit->tensor[number];
-        for (uint32_t copy = 0; copy < tensor->copies; copy++)
+        for (uint32_t copy = 0; copy < tensor->copies && !leaves_out(tensor, predicts); copy++)
             for (uint32_t element = 0; element < tensor->size; element++)
                 put(program, buffer, tensor->places[(size_t)copy * tensor->size + element],
                     words[number][at * tensor->size + element]);
@@ -190,7 +204,7 @@ static int cause(struct tabla_device *device, enum command command, uint32_t uni
     if (in[0] != in[1])
         return TABLA_WANTS_INPUT;
     /* All words have left the array, and the last beat of the packet is not taken. */
-    if (command == DUMP || (command == RUN && samples == units && device->program->result.containers))
+    if (command == DUMP || (takes_samples(command) && samples == units && device->program->result.containers))
         return TABLA_WANTS_ROOM;
     return TABLA_STUCK;
 }
@@ -203,7 +217,7 @@ static int wait_for_end(struct tabla_device *device, enum command command, uint3
         int code = read_register(device, TABLA_STATUS_OFFSET, &status);
         if (!code && !(status & TABLA_STATUS_BUSY_MASK) && (status & TABLA_STATUS_DONE_MASK))
             return TABLA_OK;
-        if (!code && command == RUN)
+        if (!code && takes_samples(command))
             code = read_register(device, TABLA_SAMPLES_OFFSET, &samples);
         if (code)
             return code;
@@ -245,9 +259,9 @@ static int prepare(struct tabla_device *device, enum command command, uint32_t u
     if (!code)
         code = write_register(device, TABLA_STATUS_OFFSET,
                               TABLA_STATUS_DONE_MASK | ERRORS | (command == LOAD ? EVENTS : 0));
-    if (!code && command == RUN)
+    if (!code && takes_samples(command))
         code = write_register(device, TABLA_COUNT_OFFSET, units);
-    if (!code && command == RUN)
+    if (!code && takes_samples(command))
         code = write_register(device, TABLA_RESULT_UNITS_OFFSET, 0);
     return code;
 }
@@ -404,12 +418,12 @@ int tabla_bring(struct tabla_device *device)
     if (code)
         return code;
     image = device->program->image;
-    /* An accelerator with one program would answer the next register with an error. */
+    /* An accelerator with one program answers the next register with an error. Of those that do not predict, the
+     * version says so beforehand. */
     if (!image || !(version & TABLA_VERSION_MINOR_MASK))
         return TABLA_NO_OVERLAY;
-    code = read_register(device, TABLA_OVERLAY_FINGERPRINT_OFFSET, &mark);
-    if (code)
-        return code;
+    if (read_register(device, TABLA_OVERLAY_FINGERPRINT_OFFSET, &mark))
+        return check_presence(device) ? TABLA_NO_ANSWER : TABLA_NO_OVERLAY;
     if (mark != image->overlay)
         return TABLA_OTHER_OVERLAY;
     code = read_register(device, TABLA_STATUS_OFFSET, &status);
@@ -429,16 +443,16 @@ int tabla_load(struct tabla_device *device, const int32_t *const models[])
     const struct tabla_unit *unit = &program->load;
     const size_t bytes = unit_bytes(program, unit);
     size_t received;
-    const int code = check_words(device, unit, 1, models);
+    const int code = check_words(device, unit, 1, 0, models);
     if (code)
         return code;
     if (bytes > device->send_bytes)
         return TABLA_SMALL_BUFFER;
-    pack(program, unit, device->send_buffer, models, 0);
+    pack(program, unit, device->send_buffer, 0, models, 0);
     return carry_out(device, LOAD, 1, bytes, 0, &received);
 }
 
-/* The units that one RUN can have: as many as both buffers hold. */
+/* The units that one command can have: as many as both buffers hold. */
 static size_t units_of_run(const struct tabla_device *device, size_t sent, size_t made)
 {
     const struct tabla_program *program = device->program;
@@ -448,13 +462,15 @@ static size_t units_of_run(const struct tabla_device *device, size_t sent, size_
     return in < out ? in : out;
 }
 
-int tabla_run(struct tabla_device *device, uint32_t units, const int32_t *const inputs[], int32_t *const results[])
+/* Run units with RUN or PREDICT, as many commands as it takes. */
+static int run_units(struct tabla_device *device, enum command command, int predicts, uint32_t units,
+                     const int32_t *const inputs[], int32_t *const results[])
 {
     const struct tabla_program *program = device->program;
     const size_t sent = unit_bytes(program, &program->sample), made = unit_bytes(program, &program->result);
     const size_t most = units_of_run(device, sent, made);
     device->samples = 0;
-    int code = check_words(device, &program->sample, units, inputs);
+    int code = check_words(device, &program->sample, units, predicts, inputs);
     if (code)
         return code;
     if (!most)
@@ -466,8 +482,8 @@ int tabla_run(struct tabla_device *device, uint32_t units, const int32_t *const 
         uint32_t finished = 0;
         size_t received;
         for (uint32_t at = 0; at < count; at++)
-            pack(program, &program->sample, device->send_buffer + at * sent, inputs, (size_t)first + at);
-        code = carry_out(device, RUN, count, count * sent, room, &received);
+            pack(program, &program->sample, device->send_buffer + at * sent, predicts, inputs, (size_t)first + at);
+        code = carry_out(device, command, count, count * sent, room, &received);
         if (code == TABLA_NO_ANSWER || read_register(device, TABLA_SAMPLES_OFFSET, &finished))
             return TABLA_NO_ANSWER;
         /* Only a command that has ended, be it with an error, has sent its results. */
@@ -482,6 +498,18 @@ int tabla_run(struct tabla_device *device, uint32_t units, const int32_t *const 
             code = TABLA_STUCK;
     }
     return code;
+}
+
+int tabla_run(struct tabla_device *device, uint32_t units, const int32_t *const inputs[], int32_t *const results[])
+{
+    return run_units(device, RUN, 0, units, inputs, results);
+}
+
+int tabla_predict(struct tabla_device *device, uint32_t units, const int32_t *const inputs[], int32_t *const results[])
+{
+    const uint32_t command = device->program->predict;
+    device->samples = 0;
+    return command ? run_units(device, (enum command)command, 1, units, inputs, results) : TABLA_NO_PREDICTION;
 }
 
 int tabla_dump(struct tabla_device *device, int32_t *const models[])
@@ -513,8 +541,8 @@ static const struct {
     {TABLA_STATUS_LONG_MASK, "LONG: a packet went on after the last unit; send no more units than COUNT says."},
     {TABLA_STATUS_KEEP_MASK, "KEEP: bytes of a packet were absent; only trailing containers of its last beat may be."},
     {TABLA_STATUS_RANGE_MASK, "RANGE: a container was no sign-extended word of the format; check width and byte order."},
-    {TABLA_STATUS_COUNT_ZERO_MASK, "COUNT_ZERO: a RUN had no units; write COUNT first."},
-    {TABLA_STATUS_NOT_LOADED_MASK, "NOT_LOADED: RUN or DUMP came before a LOAD that succeeded; load first."},
+    {TABLA_STATUS_COUNT_ZERO_MASK, "COUNT_ZERO: a RUN or a PREDICT had no units; write COUNT first."},
+    {TABLA_STATUS_NOT_LOADED_MASK, "NOT_LOADED: a command came before a LOAD that succeeded; load first."},
     {TABLA_STATUS_OVERFLOW_MASK, "OVERFLOW: a result was too large for the format and was saturated."},
     {TABLA_STATUS_DOMAIN_MASK, "DOMAIN: a function had an argument outside its domain."},
 };
@@ -575,6 +603,7 @@ const char *tabla_text(int code)
         "TABLA_NO_OVERLAY: the device has one program that is built in, or the header is of such a device.",
         "TABLA_OTHER_OVERLAY: the image is for another overlay; write the header with gen --onto its folder.",
         "TABLA_NO_IMAGE: the overlay has not taken the image, and goes on with the program before; bring it again.",
+        "TABLA_NO_PREDICTION: the program learns, and its device does not predict; name results with gen --result.",
     };
     return code <= 0 && code > -TABLA_CODES ? texts[-code] : "unknown code: it is none of enum tabla_code.";
 }

@@ -11,6 +11,7 @@
  *   tabla_reset     checks that the device is the program's, and resets it
  *   tabla_load      loads constants and models; counters of events begin at 0
  *   tabla_run       learns from samples, or computes results of samples
+ *   tabla_predict   computes results of samples, and keeps the models
  *   tabla_dump      reads the models
  *   tabla_status    reads the registers, and says in words what they mean
  *   tabla_text      says in words what a return code means
@@ -58,7 +59,8 @@ enum tabla_code {
     TABLA_NO_OVERLAY = -22,     /* the device or the program is not for tabla_bring */
     TABLA_OTHER_OVERLAY = -23,  /* OVERLAY_FINGERPRINT is not that of the image */
     TABLA_NO_IMAGE = -24,       /* the overlay has refused the image, or has not taken all of it */
-    TABLA_CODES = 25            /* codes are above -TABLA_CODES */
+    TABLA_NO_PREDICTION = -25,  /* the program learns, and its device does not take PREDICT */
+    TABLA_CODES = 26            /* codes are above -TABLA_CODES */
 };
 
 /* The platform. Each function returns 0, or anything else if it has failed. A
@@ -92,12 +94,14 @@ struct tabla_port {
 };
 
 /* The elements of a tensor in a unit. Element e, in row-major order, lies in
- * the containers places[c * size + e] for each copy c. */
+ * the containers places[c * size + e] for each copy c. No result depends on a
+ * tensor that is `ignored`, such as the labels: tabla_predict does without it. */
 struct tabla_tensor {
     const char *name;
     uint32_t size;
     uint32_t copies;
     const uint32_t *places;
+    uint32_t ignored;
 };
 
 /* A unit: one load, the samples of one step, the results of one step, or one
@@ -124,6 +128,7 @@ struct tabla_program {
     uint32_t width;           /* bits of a word */
     uint32_t container_bytes; /* 1, 2 or 4 */
     uint32_t beat_bytes;      /* bytes of a beat of the bus */
+    uint32_t predict;         /* the COMMAND of tabla_predict: 5, 1 in a program that does not learn, 0 for none */
     struct tabla_unit load, sample, result, dump;
     const struct tabla_image *image; /* NULL unless the program is for an overlay */
 };
@@ -133,7 +138,7 @@ struct tabla_device {
     const struct tabla_program *program;
     struct tabla_port port;
     /* Buffers that `send` and `receive` can use, aligned to a beat of the bus.
-     * Many units are run by several RUN commands, each of as many units as the
+     * Many units are run by several commands, each of as many units as the
      * buffers hold. <NAME>_SEND_BYTES and <NAME>_RECEIVE_BYTES are the least. */
     uint8_t *send_buffer;
     size_t send_bytes;
@@ -143,7 +148,7 @@ struct tabla_device {
      * With a pause of a millisecond, 2000 is two seconds. */
     uint32_t patience;
     /* ---------------------------------------------------------------------- */
-    /* Units that tabla_run has finished in its last call. */
+    /* Units that tabla_run or tabla_predict has finished in its last call. */
     uint32_t samples;
     /* After TABLA_BAD_VALUE: the tensor, the unit of the call, the element. */
     const char *where_tensor;
@@ -188,6 +193,12 @@ int tabla_load(struct tabla_device *device, const int32_t *const models[]);
  * count, and those have their results. After every other error but
  * TABLA_BAD_VALUE the device has to be reset and loaded. */
 int tabla_run(struct tabla_device *device, uint32_t units, const int32_t *const inputs[], int32_t *const results[]);
+
+/* Run so many units, and keep the models as they are. As tabla_run, but
+ * inputs[i] of a tensor that is `ignored` may be NULL, and its words are not
+ * looked at. The counters of events count only what the results need. In a
+ * program that does not learn this is tabla_run. */
+int tabla_predict(struct tabla_device *device, uint32_t units, const int32_t *const inputs[], int32_t *const results[]);
 
 /* Read the models: models[i] gets the words of tensor i of `dump`. Any of its
  * members may be NULL. */

@@ -4,6 +4,8 @@
  *                       dump after each epoch, then those of the results of the last epoch.
  *   main swapped IN OUT does so while the platform swaps the bytes of each container that it sends.
  *   main woken IN OUT   does so with a pause that waits for the interrupt. OUT is as for `train`.
+ *   main predict IN OUT trains, and then predicts without the tensors that a prediction ignores. OUT gets another dump
+ *                       behind those of the epochs, and the results of the prediction.
  *   main faults IN OUT  plays each fault, resets, and trains for an epoch; OUT is as above, with a dump for each.
  */
 #include <stdio.h>
@@ -74,6 +76,28 @@ static void play(const char *name, enum fault fault, int wanted, int at_load)
     need("reset", tabla_reset(&device));
     need("load", tabla_load(&device, (const int32_t *const *)models));
     epoch();
+}
+
+/* Compute the results without the labels. The models are those of the last epoch. */
+static void predict(void)
+{
+    const int32_t *needed[16] = {NULL};
+    for (uint32_t at = 0; at < PROGRAM.sample.tensors; at++)
+        needed[at] = PROGRAM.sample.tensor[at].ignored ? NULL : inputs[at];
+    need("predict", tabla_predict(&device, units, needed, results));
+    if (device.samples != units)
+        fail("samples of a prediction", (int)device.samples);
+    need("dump", tabla_dump(&device, dumped));
+    tell(&PROGRAM.dump, 1, dumped);
+    static struct tabla_program other;
+    other = PROGRAM;
+    other.predict = 0;
+    device.program = &other;
+    if (tabla_predict(&device, units, needed, results) != TABLA_NO_PREDICTION || device.samples)
+        fail("no prediction", (int)device.samples);
+    device.program = &PROGRAM;
+    if (tabla_run(&device, units, needed, results) != TABLA_BAD_ARGUMENT)
+        fail("run without labels", 0);
 }
 
 static uint32_t enables(void)
@@ -206,6 +230,8 @@ int main(int count, char **words)
         need("load", tabla_load(&device, (const int32_t *const *)models));
         for (uint32_t at = 0; at < epochs; at++)
             epoch();
+        if (!strcmp(words[1], "predict"))
+            predict();
         need("status", tabla_status(&device, &state));
         if (state.status & (TABLA_STATUS_BUSY_MASK | TABLA_STATUS_RANGE_MASK) || state.said < 2)
             fail("status", (int)state.status);
