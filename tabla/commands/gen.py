@@ -62,11 +62,19 @@ def _refuse_unwritten(arguments: Namespace, console: Console) -> None:
         console.remark(f"note: --emit prints to standard output, so nothing is written to '{arguments.output}'")
 
 
+def _refuse_learning(about: DataOptions, learning: LearnOptions) -> None:
+    """Raise `TablaError` for an option of data or learning, which an inference build in a named format does not use."""
+    for name in {**about.given(), **learning.given()}.keys() - {"weights", "predict"}:
+        option = f"--{name.replace('_', '-')}"
+        raise TablaError(f"{option} has a meaning only where data choose the format", hint=f"leave {option} out")
+
+
 def _made(arguments: Namespace, console: Console) -> Build:
     """Return the build: an inference build, or the program in a format that data may choose."""
     about, learning = record_of(arguments, DataOptions), record_of(arguments, LearnOptions)
     made_by, options = partial(build, arguments.file), build_options(arguments)
     if options.infer and not is_automatic(options):
+        _refuse_learning(about, learning)
         remark_unused_inputs(arguments, console)
         return inference_build(arguments, console)
     # A look at the data is enough here: this command learns nothing itself.

@@ -32,7 +32,10 @@ def build_of(arguments: Namespace, console: Console) -> Build:
 
 def inference_build(arguments: Namespace, console: Console) -> Build:
     """Return the inference build of a command, in the format in which its models were learnt."""
-    return build_for_models(arguments, console, "built").inference(arguments.weights, predict=arguments.predict)
+    made = build_for_models(arguments, console, "built").inference(arguments.weights, predict=arguments.predict)
+    if not made.reading.models and any(tensor.role == "model" for tensor in made.sample.tensors.values()):
+        console.remark("note: the host loads the models; --weights FILE makes them the first words of the memories")
+    return made
 
 
 def build_for_models(arguments: Namespace, console: Console, done: str) -> Build:
@@ -63,7 +66,10 @@ def build_for_models(arguments: Namespace, console: Console, done: str) -> Build
         )
     made = build(arguments.file, options)
     if kept is not None and LearntProgram.of(made).sha256 != kept.sha256:
-        console.remark(f"note: '{arguments.file}' has changed since the models of '{arguments.weights}' were learnt")
+        # It may be the cause of wrong results, so it is told in quiet mode, too.
+        same = f"'{arguments.file}' has changed since the models of '{arguments.weights}' were learnt"
+        other = f"'{arguments.file}' is not '{kept.name}', the program that learnt the models of '{arguments.weights}'"
+        console.fault(f"warning: {same if made.name == kept.name else other}")
     return made
 
 

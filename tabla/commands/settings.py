@@ -1,9 +1,10 @@
 """``tabla.toml``: what a project says once, for the commands that run in its folder.
 
 The file is that of the current folder, and no other. A command reads it if its FILE is left out, or is the one that the
-file names. Its keys are the options of the records, by their names in Python, and `FILE`, `DATA` and `OUTPUT`; a table
-of the name of a command holds what is for that command alone. The command line comes first, then what models tell of
-how they were learnt, then a table of the command, then the keys above all tables, and then the defaults.
+file names, or models that it names. Its keys are the options of the records, by their names in Python, and `FILE`,
+`DATA` and `OUTPUT`; a table of the name of a command holds what is for that command alone. The command line comes
+first, then what models tell of how they were learnt, then a table of the command, then the keys above all tables, and
+then the defaults.
 """
 
 from __future__ import annotations
@@ -210,17 +211,24 @@ def complete(arguments: Namespace) -> tuple[str, ...]:
     if command not in PROGRAM_COMMANDS:
         return ()
     settings = read_settings()
-    if settings is None or not (arguments.file is None or _same(arguments.file, settings.file)):
+    if settings is None or not _concerns(settings, arguments.file):
         return ()
     given = [FILE] if arguments.file is None and settings.file is not None else []
     if given:
         arguments.file = settings.file
         _refuse_no_file(settings)
     found = settings.of(command)
+    infers, named = getattr(arguments, "infer", False), arguments.file.endswith(".npz")
+    if named:
+        found.pop("weights", None)
     _use(arguments, found, "weights", given)
-    if getattr(arguments, "weights", None) is not None:
+    if infers and not named and arguments.weights is None:
+        arguments.weights = next((each for each in settings.models() if Path(each).is_file()), None)
+        given += ["weights"] if arguments.weights is not None else []
+    models = arguments.file if named else getattr(arguments, "weights", None)
+    if models is not None:
         _refuse_missing(arguments, found)
-        if command in _USERS and _tells(arguments.weights):
+        if (infers or command in _USERS) and _tells(models):
             found = {name: setting for name, setting in found.items() if name not in _TOLD}
     if command == "gen":
         found = _of_gen(arguments, found)
@@ -229,6 +237,11 @@ def complete(arguments: Namespace) -> tuple[str, ...]:
     if DATA in given and not Path(found[DATA].value).exists():
         raise TablaError(f"there is no file '{found[DATA].value}'", Label(found[DATA].span), hint=_PATHS)
     return tuple(given)
+
+
+def _concerns(settings: Settings, file: str | None) -> bool:
+    """Return whether settings are for a command: its FILE is left out, or is a program or models that they name."""
+    return file is None or _same(file, settings.file) or any(_same(file, each) for each in settings.models())
 
 
 def _refuse_no_file(settings: Settings) -> None:

@@ -116,7 +116,10 @@ def read_file(file: str, options: ProgramOptions) -> Reading:
     notation = notation_of(path.suffix)
     if notation is None:
         *others, last = [each.shown for each in _NOTATIONS.values()]
-        raise TablaError(f"'{file}' is not a program", hint=f"programs are {', '.join(others)} and {last}")
+        hint = f"programs are {', '.join(others)} and {last}"
+        if path.suffix == ".npz":
+            hint = "models are built with --infer, and shown by tabla show; " + hint
+        raise TablaError(f"'{file}' is not a program", hint=hint)
     if not _is_text(path.name):
         raise TablaError(
             f"the name of '{path}' is not UTF-8, and what is made of a program has its name", hint="rename the file"

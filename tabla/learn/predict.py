@@ -57,6 +57,7 @@ class Predictions:
     user's units. `classes` are the names of the predicted classes of the `label`, if it has classes. Of the samples the
     first `simulated` ran on the `engine`, and every word was as in the evaluation. A sample that was left out because a
     value is missing has no number (NaN) and an empty class. `treated` counts what was done to cells of the data.
+    `column` is the column of a table that the label was, or empty.
     """
 
     name: str
@@ -68,6 +69,7 @@ class Predictions:
     format: str
     events: Events = field(repr=False)
     treated: Treated = field(default_factory=Treated, repr=False)
+    column: str = ""
 
     @property
     def samples(self) -> int:
@@ -91,9 +93,14 @@ class Predictions:
         return ShownArrays({**named, self.name: self.values}, page=self._repr_html_)
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """Return the columns of a table: the label, and a column for each element of the value, as in ``h[0]``."""
-        found = {} if self.classes is None else {self.label: self.classes}
+        """Return the columns of a table: the label, and a column for each element of the value, as in ``h[0]``.
+
+        A label that was a column of a table has the name of that column, and so has a single number that predicts it.
+        """
+        found = {} if self.classes is None else {self.column or self.label: self.classes}
         flat = self.values.reshape(self.samples, -1)
+        if self.classes is None and self.column and flat.shape[1] == 1:
+            return {self.column: flat[:, 0]}
         for place, element in enumerate(np.ndindex(self.values.shape[1:])):
             found[self.name + "".join(f"[{k}]" for k in element)] = flat[:, place]
         return found
@@ -163,6 +170,7 @@ def predict(build: Stages, data: Data, run: LearnOptions) -> Predictions:
         values=values,
         classes=names,
         treated=gathered.treated,
+        column=column[0] if len(column := preparation.columns.get(prediction.label, ())) == 1 else "",
         engine=engine,
         simulated=simulated,
         format=str(build.format),
@@ -195,7 +203,8 @@ def _inputs(build: Stages, part: Stages, data: Data, preparation: Preparation) -
             )
         data = data.changed(source=dict.fromkeys(tensors.inputs, data.source))
     gathered = data.arrays(tensors, "data", preparation, fits=False, whole=True)
-    refuse_strangers(gathered.arrays, tensors.shapes, "the data")
+    known = {**tensors.shapes, **dict.fromkeys(build.reading.unread, ())}
+    refuse_strangers(gathered.arrays, known, "the data")
     inputs = {name: array for name, array in gathered.arrays.items() if name in tensors.inputs}
     stacked = [len(array) for name, array in inputs.items() if array.ndim > len(tensors.inputs[name])]
     head = (stacked[0],) if stacked else ()

@@ -58,7 +58,9 @@ def inputs_of(build: Stages, inputs: Data, run: LearnOptions) -> tuple[Samples, 
     """
     shapes, tensors = shapes_of(build.lowered, "model"), tensors_of(build)
     given, stored = given_models(run.weights, build.reading.merge, shapes)
-    gathered = inputs.arrays(tensors, "inputs", stored, fits=run.weights is None)
+    own, brought = separated(build.reading.models)
+    learnt = run.weights is not None or build.options.infer
+    gathered = inputs.arrays(tensors, "inputs", stored.before(brought), fits=not learnt)
     arrays, stored = gathered.arrays, gathered.preparation
     if run.weights is None:  # the models may be among the inputs, and what is beside them
         arrays, beside = separated(arrays)
@@ -66,7 +68,6 @@ def inputs_of(build: Stages, inputs: Data, run: LearnOptions) -> tuple[Samples, 
     if twice := sorted(given.keys() & arrays.keys()):
         hint = "leave it out of one of them"
         raise TablaError(f"the inputs and the weights both hold the model '{twice[0]}'", hint=hint)
-    own, brought = separated(build.reading.models)
     preparation = inputs.fitted(tensors, arrays, stored.before(brought))
     arrays = {name: array for name, array in arrays.items() if name not in build.reading.unread}
     arrays = preparation.apply(arrays, tensors.shapes, gathered.origin.place) | given

@@ -11,6 +11,7 @@ import pytest
 
 import tabla
 from tabla import runtime
+from tabla.commands.cli import main
 from tests.commands.test_cli_held_out import LOGISTIC, fresh
 
 Run = Callable[..., str]
@@ -106,3 +107,54 @@ def test_what_is_refused(run: Run, words: str, message: str) -> None:
     said = run(*words.split(), status=1)
     assert message in said and "hint:" in said
     assert not Path("out").exists()
+
+
+TABLE = """width,shop,kind
+{rows}
+"""
+
+
+def test_a_table_is_prepared_as_it_was_for_training(run: Run) -> None:
+    """Columns, categories, gaps and means are those beside the models: `eval` and `sim` give the words of `predict`."""
+    chance = np.random.default_rng(2)
+    rows = [(f"{chance.normal(300, 50):.2f}", chance.choice(["Ulm", "Bonn"])) for _ in range(40)]
+    kinds = ["large" if float(width) > 300 else "small" for width, _ in rows]
+    lines = [f"{width},{shop},{kind}" for (width, shop), kind in zip(rows, kinds, strict=True)]
+    Path("learnt.csv").write_text(TABLE.format(rows="\n".join(lines)))
+    lines[3], lines[5] = ",Ulm,small", "500,,large"
+    Path("new.csv").write_text(TABLE.format(rows="\n".join(lines)))
+    Path("shop.t").write_text(LOGISTIC.replace("m = 4;", "m = 3;"))
+    columns = ("--columns", "x=width,shop", "y=kind", "--classes", "y", "--categories", "shop", "--missing", "mean")
+    run("train", "shop.t", "--data", "learnt.csv", *columns, "--standardise", "--epochs", "3", "-q", "-o", "s.npz")
+    run("predict", "s.npz", "--data", "new.csv", "-q", "-o", "p.npz")
+    run("eval", "s.npz", "--infer", "--inputs", "new.csv", "-q", "-o", "e.npz")
+    run("sim", "shop.t", "--infer", "--weights", "s.npz", "--inputs", "new.csv", "-q", "-o", "i.npz")
+    with np.load("p.npz") as predicted, np.load("e.npz") as evaluated, np.load("i.npz") as simulated:
+        assert np.array_equal(predicted["h"], evaluated["h"]) and np.array_equal(predicted["h"], simulated["h"])
+    # The label of the table is ignored, and its column names the predictions.
+    made = tabla.compile("shop.t", pes=2, effort=0).inference("s.npz")
+    assert np.array_equal(made.predict("new.csv")["h"], np.load("p.npz")["h"])
+    run("predict", "s.npz", "--data", "new.csv", "-q", "-o", "p.csv")
+    assert Path("p.csv").read_text().splitlines()[0] == "kind,h"
+
+
+def test_a_project_gives_what_it_has_learnt(run: Run) -> None:
+    """The models and the array of ``tabla.toml`` serve ``--infer``, whether the program or the models are named."""
+    Path("tabla.toml").write_text(
+        'file = "model.t"\ndata = "data.npz"\npes = 2\nformat = "q5.9"\n[train]\noutput = "w.npz"\n'
+    )
+    for words in ((), ("model.t",), ("w.npz",)):
+        said = run("gen", *words, "--infer", "-q", "-o", "built")
+        assert said.startswith("model: 2 PEs, 2 per PU, q5.9") and Path("built/model.weights.npz").exists()
+
+
+def test_another_program_is_told_in_quiet_mode_too(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("other.t").write_text(LOGISTIC.replace("sum[i](w", "sum[i](2 * w"))
+    assert main(["gen", "other.t", "--infer", "--weights", "w.npz", "-q", "-o", "built"]) == 0
+    told = capsys.readouterr().err
+    assert "warning: 'other.t' is not 'model', the program that learnt the models of 'w.npz'" in told
+
+
+def test_options_of_learning_have_no_meaning(run: Run) -> None:
+    said = run("gen", "w.npz", "--infer", "--seed", "3", "-o", "out", status=1)
+    assert "--seed has a meaning only where data choose the format" in said and not Path("out").exists()

@@ -191,7 +191,7 @@ def test_a_changed_program_is_named(run: Command, capsys: pytest.CaptureFixture[
     assert "has changed" not in told(capsys, "predict", "model.t", "--weights", "a.npz", "--data", "inputs.npz")[1]
     Path("model.t").write_text(TEXT + "// another line\n")
     remarks = told(capsys, "predict", "model.t", "--weights", "a.npz", "--data", "inputs.npz")[1]
-    assert "note: 'model.t' has changed since the models of 'a.npz' were learnt\n" in remarks
+    assert "warning: 'model.t' has changed since the models of 'a.npz' were learnt\n" in remarks
 
 
 def test_what_a_file_of_models_cannot_do(run: Command, capsys: pytest.CaptureFixture[str]) -> None:
@@ -259,7 +259,7 @@ def test_a_constant_of_the_program_may_not_be_another_one(run: Command) -> None:
     run("train", "sized.t", "-D", "m=4", *DATA, "--epochs", "1", "-o", "a.npz")
     assert "accuracy" in run("test", "a.npz", *DATA, "-D", "m=4")
     said = run("test", "a.npz", *DATA, "-D", "m=3", status=1)
-    assert "-D m=3: the models of 'a.npz' were learnt with m=4" in said and "hint: leave -D m out" in said
+    assert "-D m=3 changes the program that 'a.npz' keeps, which has learnt with -D m=4" in said and "hint:" in said
 
 
 def test_a_training_predicts(run: Command) -> None:

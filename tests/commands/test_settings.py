@@ -136,7 +136,7 @@ def test_predictions_need_the_new_data_alone(run: Run) -> None:
     assert "'p.npz' is not there yet" in said and "tabla.toml:26:1" in said and "tabla train writes it" in said
     run("train", *MODEL)
     run("predict", "--data", "d.csv", "-q", "-o", "out.csv")
-    assert Path("out.csv").read_text().startswith("y,h\n")
+    assert Path("out.csv").read_text().startswith("kind,h\n")
 
 
 def test_a_table_of_a_command_comes_before_the_keys_above(run: Run) -> None:
@@ -152,9 +152,9 @@ def test_gen_takes_what_has_a_meaning_for_it(run: Run) -> None:
 
 def test_show_says_where_a_value_comes_from(run: Run) -> None:
     said = run("show")
-    assert "epochs          3  (tabla.toml:4)\n" in said
-    assert "train.output    p.npz  (tabla.toml:19)\n" in said
-    assert "columns         x = a, b; y = kind  (tabla.toml:11)\n" in said
+    assert "epochs           3  (tabla.toml:4)\n" in said
+    assert "train.output     p.npz  (tabla.toml:19)\n" in said
+    assert "columns          x = a, b; y = kind  (tabla.toml:11)\n" in said
     assert said.endswith("no models yet: tabla train learns them\n")
     run("train", *MODEL)
     both = run("show", "p.npz")
