@@ -119,11 +119,13 @@ class Costs:
         `width` is the columns of the terminal; None stands for a pipe, where each statement has one line.
         """
         several = len({cost.file for cost in self.statements if cost.file}) > 1
-        rows = [("line", "way", "cycles", "root", "slots", "multiply", "other", "unfilled", "waiting", "statement")]
+        rows: list[tuple[str, ...]] = [
+            ("line", "way", "cycles", "root", "slots", "multiply", "other", "unfilled", "waiting", "statement")
+        ]
         for c in self.statements:
             numbers = (c.cycles, c.root_cycles, c.slots, c.multiplies, c.other, c.unfilled, c.waiting)
             place = Passage(text=c.text, line=c.line, file=c.file).place(named=several)
-            rows.append((place, c.way, *map(str, numbers), c.shown))  # type: ignore[arg-type]
+            rows.append((place, c.way, *map(str, numbers), c.shown))
         ways = dict.fromkeys(cost.way for cost in self.statements)
         legend = [folded(f"{way:<12} {_ABOUT[way]}", width) for way in ways]
         table = laid_out(rows, width, texts=(1, len(rows[0]) - 1))
