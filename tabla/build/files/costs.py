@@ -7,6 +7,7 @@ counted from the strands of the finished schedule, so they describe what the har
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
@@ -163,10 +164,12 @@ def costs(schedule: Schedule, locate: Locate = as_it_is) -> Costs:
 
 def _counted(found: Sequence[StatementCost]) -> Iterator[StatementCost]:
     """Yield costs with the number of each among those that come from the same passage."""
-    passages = [(cost.text, cost.line, cost.file) for cost in found]
-    for position, cost in enumerate(found):
-        same = passages[position]
-        yield replace(cost, part=passages[: position + 1].count(same), parts=passages.count(same))
+    parts = Counter((cost.text, cost.line, cost.file) for cost in found)
+    seen: Counter[tuple[str, int | None, str]] = Counter()
+    for cost in found:
+        same = (cost.text, cost.line, cost.file)
+        seen[same] += 1
+        yield replace(cost, part=seen[same], parts=parts[same])
 
 
 def _origin(placed: Placed, ours: Sequence[Statement], graph: Graph, locate: Locate) -> Passage:
