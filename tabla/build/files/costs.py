@@ -7,6 +7,7 @@ counted from the strands of the finished schedule, so they describe what the har
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
@@ -119,11 +120,13 @@ class Costs:
         `width` is the columns of the terminal; None stands for a pipe, where each statement has one line.
         """
         several = len({cost.file for cost in self.statements if cost.file}) > 1
-        rows = [("line", "way", "cycles", "root", "slots", "multiply", "other", "unfilled", "waiting", "statement")]
+        rows: list[tuple[str, ...]] = [
+            ("line", "way", "cycles", "root", "slots", "multiply", "other", "unfilled", "waiting", "statement")
+        ]
         for c in self.statements:
             numbers = (c.cycles, c.root_cycles, c.slots, c.multiplies, c.other, c.unfilled, c.waiting)
             place = Passage(text=c.text, line=c.line, file=c.file).place(named=several)
-            rows.append((place, c.way, *map(str, numbers), c.shown))  # type: ignore[arg-type]
+            rows.append((place, c.way, *map(str, numbers), c.shown))
         ways = dict.fromkeys(cost.way for cost in self.statements)
         legend = [folded(f"{way:<12} {_ABOUT[way]}", width) for way in ways]
         table = laid_out(rows, width, texts=(1, len(rows[0]) - 1))
@@ -161,10 +164,12 @@ def costs(schedule: Schedule, locate: Locate = as_it_is) -> Costs:
 
 def _counted(found: Sequence[StatementCost]) -> Iterator[StatementCost]:
     """Yield costs with the number of each among those that come from the same passage."""
-    passages = [(cost.text, cost.line, cost.file) for cost in found]
-    for position, cost in enumerate(found):
-        same = passages[position]
-        yield replace(cost, part=passages[: position + 1].count(same), parts=passages.count(same))
+    parts = Counter((cost.text, cost.line, cost.file) for cost in found)
+    seen: Counter[tuple[str, int | None, str]] = Counter()
+    for cost in found:
+        same = (cost.text, cost.line, cost.file)
+        seen[same] += 1
+        yield replace(cost, part=seen[same], parts=parts[same])
 
 
 def _origin(placed: Placed, ours: Sequence[Statement], graph: Graph, locate: Locate) -> Passage:

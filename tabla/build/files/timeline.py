@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +97,11 @@ class Timeline:
         end, reason, row and bar that it waits for, samples to that bar). A number of -1 stands for none.
         """
         names, lines = _Numbers(), _Numbers()
+
+        @cache
+        def shown(name: str) -> str:
+            return told(name, self.schedule.mapped, self.locate)
+
         rows = [
             {
                 "name": row.name,
@@ -104,7 +110,7 @@ class Timeline:
                     [
                         bar.start,
                         bar.end,
-                        names.of(told(bar.name, self.schedule.mapped, self.locate)),
+                        names.of(shown(bar.name)),
                         -1 if bar.span is None else lines.of(_line(self.locate(bar.span))),
                         names.of(bar.loops) if bar.loops else -1,
                     ]

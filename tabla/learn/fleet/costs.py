@@ -69,10 +69,12 @@ def scaling(build: Stages, devices: Sequence[int] = DEVICES) -> tuple[StepCost, 
 
 def scaling_lines(costs: Sequence[StepCost], width: int | None = None) -> Iterator[str]:
     """Yield the table of `scaling`, which fits `width` columns. Its end is the rate in multiples of the first row's."""
-    rows = [("devices", "samples each", "load", "run", "dump", "bytes a step", "samples/s", "times")]
+    rows: list[tuple[str, ...]] = [
+        ("devices", "samples each", "load", "run", "dump", "bytes a step", "samples/s", "times")
+    ]
     for cost in costs:
         numbers = (cost.samples, cost.load, cost.run, cost.dump, cost.bytes, cost.samples_per_second)
         times = cost.samples_per_second / costs[0].samples_per_second
-        rows.append((str(cost.devices), *(f"{number:,}" for number in numbers), f"{times:.2f}"))  # type: ignore[arg-type]
+        rows.append((str(cost.devices), *(f"{number:,}" for number in numbers), f"{times:.2f}"))
     if costs:
         yield from ("", *laid_out(rows, width))

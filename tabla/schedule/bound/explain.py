@@ -23,6 +23,7 @@ from tabla.templates.template import Template, limits
 
 WIDTH = 100
 """Columns of a paragraph in a pipe or a file."""
+_INDENT = "    "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,8 +56,8 @@ class Reason:
         rows = [(f"line {s.line}" if s.line else "", s.note, s.text or s.name) for s in self.shares]
         if not any(s.line for s in self.shares):
             rows = [(s.name, s.note, "") for s in self.shares]
-        shares = laid_out(rows, width and width - 4, texts=range(3)) if rows else []
-        return "\n".join([*lines, *(f"    {line}" for line in shares)])
+        room = None if width is None else width - len(_INDENT)
+        return "\n".join([*lines, *(_INDENT + line for line in laid_out(rows, room, texts=range(3)))])
 
     def as_json(self) -> dict[str, Any]:
         """Return the explanation as nested dictionaries and lists, which JSON can hold."""

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from tabla.base.html import block, paragraph, table
 from tabla.graph.format import Format
 from tabla.graph.graph import Divide, Function, Graph
 from tabla.graph.independent import independent
@@ -51,8 +52,6 @@ class Bound:
         return f"<Bound {self.cycles} cycles, set by {self.binding}>"
 
     def _repr_html_(self) -> str:
-        from tabla.base.html import block, paragraph, table
-
         terms = sorted(self.terms.items(), key=lambda term: -term[1])
         told = f"No schedule takes fewer than {self.cycles} cycles, because of the term {self.binding}."
         return block(paragraph(told), table(terms, head=("term", "cycles")))
