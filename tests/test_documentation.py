@@ -103,7 +103,7 @@ def test_every_field_of_the_manifest_is_explained(tmp_path: Path) -> None:
     np.savez(tmp_path / "data.npz", **{name: np.ones(shape) for name, shape in shapes.items()})
     data = ("--data", str(tmp_path / "data.npz"), "--format", "auto")
     out = ("-o", str(folder), "-q")
-    options = ("--pes", "1", "--effort", "0", "--bus", "axi", "--runtime-rate")
+    options = ("--pes", "1", "--effort", "0", "--bus", "axi", "--runtime-rate", "--result", "h")
     assert main(["gen", program, *options, *data, *out]) == 0
     fields = set(json.loads((folder / "linear.json").read_text(encoding="utf-8")))
     text = TEXTS["reference/files.md"].split("## The manifest")[1]

@@ -42,9 +42,10 @@ class Accelerator:
         from the device, and loaded again. Loading also sets the counters of events to 0.
         """
         self._check_open()
-        given = {**self._rate, **by_name(models, named, "load")}
-        if self._rate and given.keys() == {RATE} and (models or named):
-            given = {**self.models(), **given}
+        own = by_name(models, named, "load")
+        if self._rate and own.keys() == {RATE}:
+            own = {**self.models(), **own}
+        given = {**self._rate, **own}
         unit = self._codec.load_unit(given)
         self._loaded = False  # until the device says otherwise, its models are undefined
         self._transport.load(unit)

@@ -62,9 +62,10 @@ class Fleet:
 
     def load(self, models: Mapping[str, ArrayLike] | None = None, /, **named: ArrayLike) -> None:
         """Load the models into all devices, as `Accelerator.load` does. All devices learn at the same rate."""
-        given = {**self._rate, **by_name(models, named, "load")}
-        if self._models is not None and self._rate and given.keys() == {RATE} and (models or named):
-            given = {**self._reals(self._models), **given}
+        own = by_name(models, named, "load")
+        if self._models is not None and self._rate and own.keys() == {RATE}:
+            own = {**self._reals(self._models), **own}
+        given = {**self._rate, **own}
         for device in self.devices:
             device.load(given)
         if self._rate:

@@ -97,3 +97,21 @@ def test_the_page_has_a_row_for_each_register_and_each_field() -> None:
             high = field["bit"] + field["bits"] - 1
             bits = str(high) if field["bits"] == 1 else f"{high}-{field['bit']}"
             assert any(line.startswith(f"| {bits} | {field['name']} |") for line in rows)
+
+
+def test_the_registers_of_an_array_that_predicts_say_so() -> None:
+    """The same registers at the same offsets, with another version and another command."""
+    table = registers(True)
+    plain = {register.name: register for register in registers()}
+    assert [(r.name, r.offset, r.access) for r in table] == [(r.name, r.offset, r.access) for r in registers()]
+    changed = {register.name for register in table if register.reset != plain[register.name].reset}
+    assert changed == {"VERSION"}
+    entries = {entry["name"]: entry for entry in register_entries(RESETS, table)}
+    assert entries["VERSION"]["reset"] == 0x00010001
+    assert "5 PREDICT" in entries["COMMAND"]["fields"][0]["description"]
+    for name in ("COUNT", "SAMPLES"):
+        assert "PREDICT" in entries[name]["description"]
+    for text in (register_header("model", RESETS, table), register_page("model", RESETS, table)):
+        assert "0x00010001" in text and "5 PREDICT" in text
+    assert "5 PREDICT" in register_systemrdl("model", RESETS, table)
+    assert "PREDICT" not in register_systemrdl("model", RESETS)

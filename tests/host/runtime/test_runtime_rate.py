@@ -118,6 +118,12 @@ def test_all_devices_of_a_fleet_learn_at_one_rate(made: tuple[Build, Path]) -> N
             expected = whole.evaluate({**samples, **start, "mu": rate}, devices=2)
             for name, array in fleet.models().items():
                 np.testing.assert_array_equal(array, expected[name])
+        # A rate alone keeps the models of all devices.
+        before = fleet.models()
+        fleet.load(mu=0)
+        fleet.run(samples)
+        for name, array in fleet.models().items():
+            np.testing.assert_array_equal(array, before[name])
 
 
 def test_the_evaluation_and_training_take_the_rate_among_the_models(made: tuple[Build, Path]) -> None:

@@ -49,9 +49,9 @@ def verdict() -> Bench:
 class CommandProof:
     """The sequencer of commands beside a record of what the command under way has done."""
 
-    def __init__(self, *, reset_cycles: int, at_work: int) -> None:
+    def __init__(self, *, reset_cycles: int, at_work: int, predicts: bool = False) -> None:
         self.b = b = Bench()
-        self.reset_cycles, self.at_work = reset_cycles, at_work
+        self.reset_cycles, self.at_work, self.predicts = reset_cycles, at_work, predicts
         sizes = replace(UnitSizes.of(SHAPE), at_work=at_work, most_at_work=at_work)
         self.dumps, self.results = sizes.dump_count, sizes.results
         self.part = part = self._under_proof(sizes)
@@ -65,7 +65,7 @@ class CommandProof:
         self._states()
 
     def _under_proof(self, sizes: UnitSizes) -> Any:
-        return CommandSequencer(sizes=sizes, reset_cycles=self.reset_cycles)
+        return CommandSequencer(sizes=sizes, reset_cycles=self.reset_cycles, predicts=self.predicts)
 
     def _given(self) -> Any:
         """Return whether a command for the array is given."""
@@ -162,6 +162,11 @@ class CommandProof:
         stays(b, "command", valid=part.command_valid, ready=part.command_ready, payload=payload, alive=alive)
         b.claim("one_command", self.beginning, when=part.command_valid)
         b.claim("code", part.command_code == self.kind, when=part.command_valid)
+        if self.predicts:
+            predicts = Signal(name="the_command_predicts")
+            with b.m.If(self.begins):
+                b.m.d.sync += predicts.eq(part.predict)
+            b.claim("command_predict", part.command_predict == predicts, when=self.owed)
         count = Mux(self.kind == RUN, part.count, Mux(self.kind == DUMP, self.dumps, 1))
         b.claim("count", part.command_count == count, when=part.command_valid)
         aborted = self._flag("was_aborted", sets=part.in_cancel & self.work & (self.kind == RUN),
@@ -221,9 +226,9 @@ class CommandProof:
         b.claim("no_more_than_begun", part.samples <= total, when=run)
 
 
-def commands(*, reset_cycles: int, at_work: int) -> Bench:
+def commands(*, reset_cycles: int, at_work: int, predicts: bool = False) -> Bench:
     """The sequencer of commands."""
-    proof = CommandProof(reset_cycles=reset_cycles, at_work=at_work)
+    proof = CommandProof(reset_cycles=reset_cycles, at_work=at_work, predicts=predicts)
     proof.claim_levels()
     proof.claim_array()
     proof.claim_streams()
@@ -260,6 +265,10 @@ COMMANDS = mutants(
     ("with m.If(counted & ~full):", "with m.If(counted):"),
     ("self.stop.eq(0), aborting.eq(0)]", "self.stop.eq(0)]"),
 )  # fmt: skip
+PREDICTIONS = mutants(
+    "bus/commands.py",
+    ("self.command_predict.eq(self.predict)", "self.command_predict.eq(self.predict | self.command_predict)"),
+)
 
 SUBJECTS = (
     Subject(
@@ -278,18 +287,22 @@ SUBJECTS = (
     *(
         Subject(
             group="borders on a bus",
-            name=f"order of commands, {at_work} at work",
+            name=f"order of commands, {at_work} at work{', with predictions' * predicts}",
             property="Commands are carried out one at a time and in order: the array's reset, the command, the "
             "streams, the last packet, and one end each. A command that cannot run ends at once. An ABORT cancels "
             "once, after a beginning; a RUN that is cut short stops when all whole units are with the array. The "
             "units that count as finished are those behind which enough others have begun, and all of them at the "
             "end.",
             bounds=f"resets of {reset_cycles} cycles; what array and streams answer is free",
-            build=partial(commands, reset_cycles=reset_cycles, at_work=at_work),
+            build=partial(commands, reset_cycles=reset_cycles, at_work=at_work, predicts=predicts),
             depth=2,
             mutants=planted,
             search=18,
         )
-        for reset_cycles, at_work, planted in ((3, 2, COMMANDS), (8, 5, ()))
+        for reset_cycles, at_work, predicts, planted in (
+            (3, 2, False, COMMANDS),
+            (8, 5, False, ()),
+            (3, 2, True, PREDICTIONS),
+        )
     ),
 )

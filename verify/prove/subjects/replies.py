@@ -10,7 +10,7 @@ from amaranth.hdl import Array, Mux, Signal
 
 from tabla.hw.board.replies import Replier
 from tabla.hw.overlay.board import ProgramReplier
-from tabla.program.protocol import DONE, LinkShape, ProgramRequest, Refusal, Request
+from tabla.program.protocol import DONE, LinkShape, PredictRequest, ProgramRequest, Refusal, Request
 from verify.prove.bench import Bench, Opened
 from verify.prove.planted import mutants
 from verify.prove.subject import Speed, Subject
@@ -23,11 +23,11 @@ OVERLAY_STATES = ("LISTEN", "REPLY", "COMMAND", "WAIT", "WORD", "STATUS", "WORDS
 class ReplyProof:
     """The replier beside a record of the request that it answers."""
 
-    def __init__(self, *, width: int, word_bytes: int, overlay: bool) -> None:
+    def __init__(self, *, width: int, word_bytes: int, overlay: bool, predicts: bool = False) -> None:
         self.b = b = Bench(resets=True)
-        self.overlay, self.word_bytes = overlay, word_bytes
+        self.overlay, self.predicts, self.word_bytes = overlay, predicts, word_bytes
         shape = LinkShape(beats=16, beat_bytes=2, word_bytes=word_bytes)
-        self.part = part = (ProgramReplier if overlay else Replier)(shape=shape, width=width)
+        self.part = part = (ProgramReplier if overlay else Replier)(shape=shape, width=width, predicts=predicts)
         self.opened = b.add(Opened(part), "replier")
         b.drive(part)
         self.asked, self.held = Signal(name="a_request_is_answered"), Signal(name="the_answer_waits")
@@ -44,7 +44,9 @@ class ReplyProof:
     def _requests(self) -> None:
         """Record the request, and claim what the machine is told of it."""
         b, part = self.b, self.part
-        commands = (Request.LOAD, Request.RUN, Request.DUMP, Request.REPLAY)
+        predictions = tuple(PredictRequest) if self.predicts else ()
+        runs, replays = (Request.REPLAY, *predictions), (Request.REPLAY, *predictions[1:])
+        commands = (Request.LOAD, Request.RUN, Request.DUMP, *runs)
         waits = (*commands, Request.STATUS) + ((ProgramRequest.WORD,) if self.overlay else ())
         begins = b.seen(~self.asked & (part.greet | part.ends), "begins")
         accepted = b.seen(begins & ~part.greet & part.known, "accepted")
@@ -54,11 +56,14 @@ class ReplyProof:
             b.m.d.sync += self.waited.eq(self.waited + 1)
         commanded = self._among(self.code, *commands)
         b.claim("command", part.command_valid == (self.held & commanded))
-        b.claim("command_code", part.command_code == Mux(self.code == Request.REPLAY, Request.RUN, self.code)[:2],
+        b.claim("command_code", part.command_code == Mux(self._among(self.code, *runs), Request.RUN, self.code)[:2],
                 when=part.command_valid)  # fmt: skip
+        if self.predicts:
+            predicts = self._among(self.code, *predictions)
+            b.claim("command_predict", part.command_predict == predicts, when=part.command_valid)
         b.claim("command_count", part.command_count == self.argument, when=part.command_valid)
         b.claim("keep", part.keep == (accepted & (part.code == Request.KEEP)))
-        b.claim("replay", part.replay == (accepted & (part.code == Request.REPLAY)))
+        b.claim("replay", part.replay == (accepted & self._among(part.code, *replays)))
         answered = commanded & part.command_ready
         answered |= (self.code == Request.STATUS) & ((part.busy == 0) | (self.waited == self.argument))
         if self.overlay:
@@ -150,14 +155,14 @@ class ReplyProof:
         b.claim("inside_the_words", self.words < self.argument, when=self.asked & self.reads)
 
 
-def replies(*, width: int, word_bytes: int, overlay: bool) -> Bench:
+def replies(*, width: int, word_bytes: int, overlay: bool, predicts: bool = False) -> Bench:
     """The replier."""
-    return ReplyProof(width=width, word_bytes=word_bytes, overlay=overlay).b
+    return ReplyProof(width=width, word_bytes=word_bytes, overlay=overlay, predicts=predicts).b
 
 
 REPLIES = mutants(
     "board/replies.py",
-    ("Mux(code == Request.REPLAY, Request.RUN, code)", "code"),
+    ("Mux(self._runs(code), Request.RUN, code)", "code"),
     ("taken.eq(offered & ~self.valid)", "taken.eq(offered)"),
     ("with m.If(self.ready):\n", "with m.If(self.ready & ~self.last):\n"),
     ("Mux(self.sound, Refusal.REFUSED, Refusal.DAMAGED)", "Refusal.REFUSED"),
@@ -176,6 +181,12 @@ REPLIES = mutants(
     ("m.d.comb += self.keep.eq(1)", "m.d.comb += self.keep.eq(self.argument == 0)"),
     ("final.eq(~tells & ~reads)", "final.eq(~tells)"),
 )
+PREDICTIONS = mutants(
+    "board/replies.py",
+    ("replays | (code == PredictRequest.PREDICT_KEPT)", "replays | (code == PredictRequest.PREDICT)"),
+    ("self._replays(code) | self._predicts(code) if", "self._replays(code) if"),
+    ("self.command_predict.eq(self._predicts(code))", "self.command_predict.eq(code == PredictRequest.PREDICT)"),
+)
 PROGRAMS = mutants(
     "overlay/board.py",
     ("m.d.comb += self.program_start.eq(1)", "m.d.comb += self.program_start.eq(self.argument == 0)"),
@@ -192,7 +203,7 @@ SUBJECTS = tuple(
         "for the machine's rest, or for as many cycles as it says. READ gives as many words as it says, each once, "
         "lowest byte first. A byte stays until the sender takes it.",
         bounds=f"words of {width} bits in {word_bytes} bytes; any requests, at any time; resets at any time",
-        build=partial(replies, width=width, word_bytes=word_bytes, overlay=overlay),
+        build=partial(replies, width=width, word_bytes=word_bytes, overlay=overlay, predicts=planted is PREDICTIONS),
         depth=2,
         speed=Speed.QUICK,
         mutants=planted,
@@ -203,5 +214,6 @@ SUBJECTS = tuple(
         ("replies, words of 1 byte", 7, 1, False, ()),
         ("replies, words of 4 bytes", 32, 4, False, ()),
         ("replies of an overlay, words of 3 bytes", 18, 3, True, PROGRAMS),
+        ("replies of an array that predicts", 16, 2, False, PREDICTIONS),
     )
 )

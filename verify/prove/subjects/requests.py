@@ -8,7 +8,7 @@ from typing import Any
 from amaranth.hdl import Cat, Const, Mux, Signal
 
 from tabla.hw.board.requests import RequestReader
-from tabla.program.protocol import ARGUMENT_BYTES, CHECK_BYTES, LinkShape, Request
+from tabla.program.protocol import ARGUMENT_BYTES, CHECK_BYTES, LinkShape, PredictRequest, Request
 from verify.prove.bench import Bench, Opened
 from verify.prove.planted import mutants
 from verify.prove.subject import Speed, Subject
@@ -19,11 +19,11 @@ HEADER = 1 + ARGUMENT_BYTES
 class RequestProof:
     """A reader of requests beside a count of the bytes of the frame."""
 
-    def __init__(self, *, beat_bytes: int) -> None:
-        self.each = beat_bytes
+    def __init__(self, *, beat_bytes: int, predicts: bool = False) -> None:
+        self.each, self.predicts = beat_bytes, predicts
         self.b = b = Bench()
         shape = LinkShape(beats=16, beat_bytes=beat_bytes, word_bytes=2)
-        self.part = part = RequestReader(shape=shape, beat_width=8 * beat_bytes - 2)
+        self.part = part = RequestReader(shape=shape, beat_width=8 * beat_bytes - 2, predicts=predicts)
         self.opened = b.add(Opened(part), "reader")
         b.drive(part)
         b.assume("no_byte_with_the_end", ~(part.frame_valid & part.frame_ends))
@@ -104,8 +104,9 @@ class RequestProof:
         sound = part.frame_sound & self.right
         b.claim("sound", part.sound == sound, when=ends)
         there: Any = Const(0, 1)
-        for request in Request:
-            allowed = part.replayable if request is Request.REPLAY else Const(1, 1)
+        for request in (*Request, *(PredictRequest if self.predicts else ())):
+            kept = request in (Request.REPLAY, PredictRequest.PREDICT_KEPT)
+            allowed = part.replayable if kept else Const(1, 1)
             there = there | ((self.code == request) & allowed)
         b.claim("known", part.known == (sound & there & ~refused), when=ends)
         beats = sound & ~refused & (self.code == Request.BEATS)
@@ -113,9 +114,9 @@ class RequestProof:
         b.claim("rollback", part.rollback == (ends & ~beats))
 
 
-def requests(*, beat_bytes: int) -> Bench:
+def requests(*, beat_bytes: int, predicts: bool = False) -> Bench:
     """The reader of requests."""
-    proof = RequestProof(beat_bytes=beat_bytes)
+    proof = RequestProof(beat_bytes=beat_bytes, predicts=predicts)
     proof.claim_requests()
     return proof.b
 
@@ -134,20 +135,26 @@ MUTANTS = mutants(
     ("Cat(beat, self.frame_data)[8:]", "Cat(self.frame_data, beat)[:-8]"),
 )
 
+PREDICTIONS = mutants(
+    "board/requests.py",
+    ("(~(replays | kept) | self.replayable)", "(~replays | self.replayable)"),
+    ("(known | (self.code == PredictRequest.PREDICT) | kept)", "(known | kept)"),
+)
+
 SUBJECTS = tuple(
     Subject(
         group="serial link",
-        name=f"requests, beats of {beat_bytes} bytes",
+        name=f"requests, beats of {beat_bytes} bytes{', with predictions' * predicts}",
         property="A frame is a code, an argument, the beats that a request of beats names, and the check. Each beat "
         "that came whole is put once, in order, if there is room. The end of a frame tells whether the check and the "
         "length are right, whether the request is one that there is, and whether all beats had room; they are then "
         "committed, and otherwise rolled back.",
         bounds="any lengths; what the frames' receiver says is free",
-        build=partial(requests, beat_bytes=beat_bytes),
+        build=partial(requests, beat_bytes=beat_bytes, predicts=predicts),
         depth=2,
         speed=Speed.QUICK,
         mutants=planted,
         search=16,
     )
-    for beat_bytes, planted in ((2, ()), (3, MUTANTS))
+    for beat_bytes, predicts, planted in ((2, False, ()), (3, False, MUTANTS), (2, True, PREDICTIONS))
 )
