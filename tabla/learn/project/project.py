@@ -370,7 +370,8 @@ def _page(plan: _Plan) -> str:
             f"tabla predict --data new.csv -o out.csv      # predict for new rows: {new}",
             "tabla test --data new.csv                    # score the models on rows with labels",
             "tabla show                                   # list the settings, and how the models were learnt",
-            "tabla gen -o build                           # write the accelerator in Verilog",
+            "tabla gen -o build                           # write the accelerator that learns, in Verilog",
+            "tabla gen --infer -o use                     # write the one that only predicts, with what was learnt",
             "```",
             "",
         ]
