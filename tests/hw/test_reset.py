@@ -62,7 +62,8 @@ class Bench:
         while not host.done and self.cycle - begun < most:
             shown, inputs = self.shown(), host.drive()
             for name, value in vars(inputs).items():
-                self.context.set(getattr(self.hardware, name), value)
+                if name in self.hardware.signature.members:
+                    self.context.set(getattr(self.hardware, name), value)
             host.observe(self.cycle, inputs, Outputs(**shown))
             await self.tick()
         return host

@@ -69,7 +69,7 @@ class AmaranthMachine(PortMachine):
                 )
                 inputs = host.drive()
                 for name, value in vars(inputs).items():
-                    if driven.get(name) != value and (name != "command_predict" or hardware.parameters.predicts):
+                    if name in hardware.signature.members and driven.get(name) != value:
                         context.set(getattr(hardware, name), value)
                         driven[name] = value
                 host.observe(cycle, inputs, shown)
