@@ -372,14 +372,15 @@ class Root(wiring.Component):
                 wide = operand == "c" and name in self.wide_sources
                 if name in names or f"gathered_{name}" in names or wide:
                     extra = self.guard if wide else 0
+                    own = ROOT_FIRST if self.module_parameters and name == "memory" else ""
                     memory = WordMemory(
                         width=self.parameters.width + extra,
                         depth=self.depths[name],
                         block=block,
                         init=self.first if name == "memory" else (),
-                        own=ROOT_FIRST if self.module_parameters and name == "memory" else "",
+                        own=own,
                     )
-                    alone = placed(platform, "root_memory", memory) if memory.module_parameters else memory
+                    alone = placed(platform, "root_memory", memory) if own else memory
                     m.submodules[f"{name}_{operand}"] = alone
                     enable, address, word = written[name]
                     if name == "memory" and not wide and self.guard:

@@ -77,7 +77,7 @@ def test_float_takes_the_steps_of_the_text(run: Run) -> None:
         w = w - 0.5 * (h - y) * x
     found = loaded("o.npz")
     assert np.allclose(found["w"], w, rtol=1e-12)
-    assert np.isclose(found["h"], h, rtol=1e-12)
+    assert np.isclose(found["h"][-1], h, rtol=1e-12) and found["h"].shape == (SAMPLES,)
 
 
 def test_one_sample_without_a_leading_axis(run: Run) -> None:

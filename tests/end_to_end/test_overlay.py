@@ -68,7 +68,7 @@ def drawn(build: Build, samples: int) -> dict[str, np.ndarray[Any, Any]]:
 
 def ran(build: Build, machine: PortMachine, samples: int) -> tuple[int, int]:
     """Run a program on an overlay that has its image. Return the cycles of a sample and the latency."""
-    data, models = inputs_of(build, Data(drawn(build, samples)), LearnOptions(seed=SEED))
+    data, models, _ = inputs_of(build, Data(drawn(build, samples)), LearnOptions(seed=SEED))
     words, steps = words_of(build, models), steps_of(build, sample_words(build, data))
     expected = expected_run(build, words, steps, samples)
     session = Session(machine=machine, host=Host(build.schedule))
@@ -192,7 +192,9 @@ def test_the_least_accumulators_hold_the_greatest_sums(tmp_path: Path) -> None:
     build = Program(file=tmp_path / "two.tc", options=options).on(written(overlay, tmp_path / "overlay"))
     corners = np.array([-32.0, 32.0 - 2**-10])
     chance = np.random.default_rng(SEED)
-    data, models = inputs_of(build, Data({n: chance.choice(corners, (12, 5)) for n in "xw"}), LearnOptions(seed=SEED))
+    data, models, _ = inputs_of(
+        build, Data({n: chance.choice(corners, (12, 5)) for n in "xw"}), LearnOptions(seed=SEED)
+    )
     words, steps = words_of(build, models), steps_of(build, sample_words(build, data))
     with opened(overlay, build, "amaranth") as machine:
         machine.program(build.image)

@@ -159,7 +159,7 @@ def _example(example: Example, folder: Path) -> dict[Path, bytes]:
 
 def prepare(patch: pytest.MonkeyPatch) -> None:
     """Let the commands remember what takes long and writes nothing."""
-    named = ("gen", "train", "models", "load", "synthesise", "bitstream", "check", "choosing", "overlay")
+    named = ("gen", "train", "models", "choosing", "overlay")
     modules = tuple(import_module(f"tabla.commands.{name}") for name in named)
     train, test, predict = (import_module(f"tabla.commands.{name}") for name in ("train", "test", "predict"))
     _remembered(patch, modules, "build", lambda *given: repr(given))

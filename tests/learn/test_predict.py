@@ -61,9 +61,9 @@ def test_flowers_by_name_within_half_a_point_of_scikit_learn() -> None:
     rows = shares.indices(len(frame))
     new = frame.iloc[rows.test].drop(columns="species")
     found = build.predict(new, weights=training.stored())
-    assert list(found.columns) == ["y", "h[0]", "h[1]", "h[2]"]
+    assert list(found.columns) == ["species", "h[0]", "h[1]", "h[2]"]
     assert list(found.index) == list(new.index)
-    right = float((found["y"] == frame["species"].iloc[rows.test]).mean())
+    right = float((found["species"] == frame["species"].iloc[rows.test]).mean())
     assert training.score.test is not None and right == training.score.test.metric
     scaled = (frame[["a", "b", "c", "d"]] - frame[["a", "b", "c", "d"]].iloc[rows.training].mean()) / frame[
         ["a", "b", "c", "d"]

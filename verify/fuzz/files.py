@@ -60,7 +60,7 @@ def read_csv(data: bytes) -> None:
         for options in ways:
             try:
                 data = Data(str(path), **options)
-                arrays, _, _ = data.arrays(Tensors(inputs={"x": SHAPES["x"]}, labels={"y": SHAPES["y"]}))
+                arrays = data.arrays(Tensors(inputs={"x": SHAPES["x"]}, labels={"y": SHAPES["y"]})).arrays
                 if not data.classes:
                     stack_samples(arrays, SHAPES)
             except TablaError as fault:

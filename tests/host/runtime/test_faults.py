@@ -233,7 +233,7 @@ def test_a_reset_behind_the_hosts_back(case: Cases) -> None:
     made = case("wide")
     accelerator, wrapper, _ = opened(made)
     wrapper.values["STATUS"] &= ~LOADED
-    with failing(r"DUMP ended with NOT_LOADED \(RUN or DUMP before LOAD\)"):
+    with failing(r"DUMP ended with NOT_LOADED \(RUN, PREDICT or DUMP before LOAD\)"):
         accelerator.models()
     hold(accelerator, made)
 

@@ -384,7 +384,7 @@ REGISTERS = mutants(
     "bus/registers.py",
     ("seen.eq((seen & ~clear) | getattr(self, name))", "seen.eq((seen | getattr(self, name)) & ~clear)"),
     ('clear = here["STATUS"] & strobe[place // 8] & word[place]', 'clear = here["STATUS"] & word[place]'),
-    ("return code >= COMMANDS", "return code > COMMANDS"),
+    ("if self.predicts else code >= COMMANDS", "if self.predicts else code > COMMANDS"),
     ("unknown.eq(above | ", "unknown.eq("),
     ("strobe[0] & (self.busy | unknown)", "strobe[0] & unknown"),
     ("m.d.sync += high.eq(self.cycles[32:])", "m.d.sync += high.eq(self.cycles[31:])"),
