@@ -51,8 +51,10 @@ def test_from_a_table_with_texts_and_gaps_to_predictions(run: Run, missing: str)
     predicted, given = rows("out.csv"), rows("new.csv")
     empty = [not row["age"] or row["port"] == "?" for row in given]
     assert any(empty) and len(predicted) == len(given)
-    assert [row["y"] == row["h"] == "" for row in predicted] == [missing == "drop" and gap for gap in empty]
-    kept = [(row["survived"], guess["y"]) for row, guess in zip(given, predicted, strict=True) if guess["y"]]
+    assert [row["survived"] == row["h"] == "" for row in predicted] == [missing == "drop" and gap for gap in empty]
+    kept = [
+        (row["survived"], guess["survived"]) for row, guess in zip(given, predicted, strict=True) if guess["survived"]
+    ]
     assert np.mean([one == other for one, other in kept]) == pytest.approx(tested["accelerator"]["metric"])
 
 

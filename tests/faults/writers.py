@@ -143,7 +143,7 @@ class _Area:
     def data(self) -> dict[str, Any]:
         return {"cells": [str(self.defines)] * 100}
 
-    def text(self) -> str:
+    def text(self, width: int | None = None) -> str:
         return "area"
 
 
