@@ -294,8 +294,7 @@ class Stages:
             for name, tensor in self.lowered.tensors.items()
             if tensor.role == "model"
         }
-        depths = {**image.parameters.lane_depths, "root": image.parameters.root_memory_depth}
-        return Host(self.schedule).first_words(models, depths)
+        return Host(self.schedule).first_words(models, image.parameters)
 
     @cached_property
     def image_file(self) -> bytes:

@@ -22,9 +22,10 @@ from typing import Any
 from tabla.base.npz import read_npz
 from tabla.base.options import Option, options_of
 from tabla.base.source import Label, Source, Span, TablaError
+from tabla.learn.data.options import LEARNERS, USERS, DataOptions
 from tabla.learn.data.recipe import NAME as RECIPE
 from tabla.learn.data.split import split_of
-from tabla.learn.options import RECORDS
+from tabla.learn.options import RECORDS, LearnOptions
 
 NAME = "tabla.toml"
 FILE, DATA, OUTPUT = "file", "data", "output"
@@ -45,17 +46,14 @@ PROGRAM_COMMANDS = (
     "build",
 )
 """The commands whose FILE the settings may name."""
-_LEARNERS = ("gen", "train", "formats", "explore")
 _OUTPUTS = ("train", "gen", "predict", "eval", "sim", "explore", "load", "build")
 _ONE_OF = (("split", "split_last"), ("weights", "seed"), ("split_last", "split_seed"))
 """Options of which a command takes one. One that the command line gives takes the place of the other."""
 _TOLD = ("format", "model_guard", "saturate", "columns", "classes", "categories", "missing", "no_header")
-"""What models tell themselves."""
+"""The options that a file of models keeps: how its models were learnt, and from which columns."""
 _PATHS = "correct the path, which begins in this folder"
 _MOST_SHOWN = 8
 """So many values of a list are shown."""
-_USERS = ("test", "predict", "eval", "sim")
-"""The commands that use models, and learn none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +105,7 @@ class Settings:
             for name, value in keys.items() if isinstance(keys, dict) else ():
                 if (option := _option(name, command)) is not None and not _is_section(name, value):
                     found[name] = self._setting(name, value, section, option, command)
-                elif (name == DATA and (section or command in _LEARNERS)) or (name == OUTPUT and section):
+                elif (name == DATA and (section or command in LEARNERS)) or (name == OUTPUT and section):
                     span = self.span(name, section)
                     found[name] = Setting(name=name, value=self._text(name, value, span), shown=str(value), span=span)
         return found
@@ -117,8 +115,10 @@ class Settings:
         try:
             takes_text = isinstance(value, str) and kind.takes == "one"
             checked = kind.checked(name, kind.read(value) if takes_text else value)
-            if name in ("split", "split_last"):
-                split_of(None, None, checked) if name == "split_last" else split_of(checked, None)
+            if name == "split":
+                split_of(checked, None)
+            elif name == "split_last":
+                split_of(None, None, checked)
         except TablaError as fault:
             known = f"the values are {kind.range}" if kind.range else None
             raise TablaError(fault.message, Label(span), hint=fault.hint or known) from None
@@ -228,7 +228,7 @@ def complete(arguments: Namespace) -> tuple[str, ...]:
     models = arguments.file if named else getattr(arguments, "weights", None)
     if models is not None:
         _refuse_missing(arguments, found)
-        if (infers or command in _USERS) and _tells(models):
+        if (infers or command in USERS) and _tells(models):
             found = {name: setting for name, setting in found.items() if name not in _TOLD}
     if command == "gen":
         found = _of_gen(arguments, found)
@@ -269,10 +269,8 @@ def _of_gen(arguments: Namespace, found: dict[str, Setting]) -> dict[str, Settin
     number = arguments.format or (found["format"].value if "format" in found else None)
     if isinstance(number, str) and number.startswith("auto"):
         return found
-    names = {
-        name for record in RECORDS if record.__name__ in ("DataOptions", "LearnOptions") for name in options_of(record)
-    }
-    return {name: setting for name, setting in found.items() if name not in {DATA, *names}}
+    names = {DATA, *options_of(DataOptions), *options_of(LearnOptions)}
+    return {name: setting for name, setting in found.items() if name not in names}
 
 
 def _refuse_missing(arguments: Namespace, found: Mapping[str, Setting]) -> None:
@@ -313,7 +311,7 @@ def _is_section(name: str, value: object) -> bool:
 
 
 def _own_keys(command: str) -> Iterator[str]:
-    if command in (*_LEARNERS, "test", "predict"):
+    if command in (*LEARNERS, "test", "predict"):
         yield DATA
     if command in _OUTPUTS:
         yield OUTPUT

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tabla.graph.graph import Graph
+from tabla.graph.rewrite import needed_for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,14 +33,8 @@ class PredictedPart:
     @staticmethod
     def needed(graph: Graph) -> PredictedPart:
         """Return what the results of a graph are computed from, whether it learns or not."""
-        needed = {tensor for _, tensor in graph.results}
-        statements = set[int]()
-        # A statement reads what statements before it have written.
-        for statement in reversed(graph.statements):
-            if statement.target in needed:
-                statements.add(statement.id)
-                needed.update(statement.sources)
-        return PredictedPart(statements=frozenset(statements), tensors=frozenset(needed))
+        statements, tensors = needed_for((tensor for _, tensor in graph.results), graph.statements)
+        return PredictedPart(statements=frozenset(statement.id for statement in statements), tensors=tensors)
 
     def ignored(self, graph: Graph) -> tuple[str, ...]:
         """Return the inputs and labels of a graph of which no result depends, in the order of the graph."""

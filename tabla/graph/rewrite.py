@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import assert_never
 
@@ -32,6 +32,20 @@ def with_statements(graph: Graph, statements: Iterable[Statement]) -> Graph:
     """Return the graph with these statements, in this order and numbered anew."""
     numbered = tuple(s if s.id == n else replace(s, id=n) for n, s in enumerate(statements))
     return replace(graph, statements=numbered)
+
+
+def needed_for(wanted: Iterable[str], statements: Sequence[Statement]) -> tuple[tuple[Statement, ...], frozenset[str]]:
+    """Return the statements that compute the `wanted` tensors, in their order, and the tensors that take part.
+
+    These are the wanted ones, and all that they depend on.
+    """
+    needed, kept = set(wanted), list[Statement]()
+    # A statement reads what statements before it have written.
+    for statement in reversed(statements):
+        if statement.target in needed:
+            needed.update(statement.sources)
+            kept.append(statement)
+    return tuple(reversed(kept)), frozenset(needed)
 
 
 def with_operands(operation: Operation, change: Callable[[Operand], Operand]) -> Operation:

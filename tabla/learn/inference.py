@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -16,6 +17,7 @@ from tabla.build.stages import Stages
 from tabla.learn.data.preparation import separated
 from tabla.learn.data.recipe import ModelRecipe, recipe_in
 from tabla.learn.data.source import ArraySource, reals
+from tabla.learn.options import LearnOptions
 
 S = TypeVar("S", bound=Stages)
 
@@ -42,6 +44,13 @@ def inference(build: S, weights: ArraySource | None, predict: str | None) -> S:
 def recipe_of(build: Stages, weights: ArraySource | None) -> ModelRecipe | None:
     """Return the recipe beside some weights, or beside the models that a build brings; None if there is none."""
     return recipe_in(build.reading.models if weights is None else reals(weights, "weights"), "the weights")
+
+
+def read_weights(build: Stages, run: LearnOptions) -> tuple[LearnOptions, ModelRecipe | None]:
+    """Return a run whose weights are arrays, for their file is read once, and the recipe beside the models."""
+    if run.weights is not None:
+        run = replace(run, weights=reals(run.weights, "weights"))
+    return run, recipe_of(build, run.weights)
 
 
 def predict_of(build: Stages, predict: str | None, recipe: ModelRecipe | None) -> str | None:

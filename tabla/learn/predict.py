@@ -17,7 +17,6 @@ from tabla.base.arrays import Reals, refuse_strangers
 from tabla.base.source import TablaError
 from tabla.base.table import Frame
 from tabla.build.arrays import Samples, sample_words, samples_of, words_of
-from tabla.build.inference import inference_part
 from tabla.build.stages import Stages
 from tabla.graph.passes.inference import refuse_labels
 from tabla.graph.prediction import Prediction
@@ -25,14 +24,14 @@ from tabla.learn.data.classes import Classes
 from tabla.learn.data.dataset import Data, stacked_samples, tensors_of
 from tabla.learn.data.gathered import Gathered
 from tabla.learn.data.preparation import Preparation
-from tabla.learn.data.source import reals
+from tabla.learn.data.recipe import ModelRecipe
 from tabla.learn.data.treated import Treated
 from tabla.learn.events import Events, events
-from tabla.learn.inference import predict_of, recipe_of
+from tabla.learn.inference import predict_of, read_weights
 from tabla.learn.notebook import first_rows
 from tabla.learn.one_pass import pass_over
 from tabla.learn.options import LearnOptions
-from tabla.learn.test import CHECKED, ENGINE, ran_on, read_by, with_models, with_samples_of
+from tabla.learn.test import CHECKED, ENGINE, ran_on, read_by, single_part, with_models, with_samples_of
 
 
 class ShownArrays(dict[str, NDArray[Any]]):
@@ -143,14 +142,12 @@ def predict(build: Stages, data: Data, run: LearnOptions) -> Predictions:
     A program that learns is run as its inference part. With an engine, all samples run there. Without one the
     evaluation computes every sample, and the cycle model the first ones; a word that differs is an AssertionError.
     """
-    if run.weights is not None:
-        run = replace(run, weights=reals(run.weights, "weights"))  # the recipe lies beside the models
-    run = replace(run, predict=predict_of(build, run.predict, recipe_of(build, run.weights)))
+    run, recipe = read_weights(build, run)
+    run = replace(run, predict=predict_of(build, run.predict, recipe))
     build, models, preparation = with_models(build, run, "predict with")
-    part, prediction = inference_part(build, run.predict)
+    part, prediction = single_part(build, run.predict)
     with build.reading.text.pointing_back():
         refuse_labels(part.sample)
-    part = replace(part, options=replace(part.options, minibatch=1))
     whole = with_samples_of(build, part)
     samples, gathered = _inputs(build, whole, data, preparation)
     words = read_by(part, sample_words(whole, samples))
@@ -158,7 +155,7 @@ def predict(build: Stages, data: Data, run: LearnOptions) -> Predictions:
     engine = run.engine or ENGINE
     ran = pass_over(part, engine, words_of(part, read_by(part, models)), words, samples.count, np.arange(simulated))
     values = part.result_type(prediction.name).to_reals(ran.expected.kept[prediction.tensor])
-    classes = _classes(build, prediction, preparation, run, scalar=values.ndim == 1)
+    classes = _classes(recipe, prediction, preparation, scalar=values.ndim == 1)
     if prediction.label in preparation.means:
         values = values * preparation.deviations[prediction.label] + preparation.means[prediction.label]
     names = None if classes is None else np.array(classes.names())[classes.numbers(values)]
@@ -220,11 +217,10 @@ def _inputs(build: Stages, part: Stages, data: Data, preparation: Preparation) -
 
 
 def _classes(
-    build: Stages, prediction: Prediction, preparation: Preparation, run: LearnOptions, *, scalar: bool
+    recipe: ModelRecipe | None, prediction: Prediction, preparation: Preparation, *, scalar: bool
 ) -> Classes | None:
     """Return the classes of the label: those that have names, or those of the recipe beside the models."""
     names = preparation.classes.get(prediction.label)
-    recipe = recipe_of(build, run.weights)
     kept = None if recipe is None else recipe.classes
     if kept is not None:
         return kept if names is None else replace(kept, given=names)

@@ -27,7 +27,7 @@ from tabla.learn.data.preparation import Preparation, given_models, separated
 from tabla.learn.data.recipe import ModelRecipe
 from tabla.learn.data.treated import Treated
 from tabla.learn.events import Events, events
-from tabla.learn.inference import predict_of, recipe_of, refuse_inference
+from tabla.learn.inference import predict_of, read_weights, refuse_inference
 from tabla.learn.measure import Measure, Score
 from tabla.learn.metrics import PLAIN, Metric
 from tabla.learn.notebook import confusion_table, scored
@@ -190,6 +190,12 @@ def labelled(build: Stages, predict: str | None) -> Stages:
     )
 
 
+def single_part(build: Stages, predict: str | None) -> tuple[Stages, Prediction]:
+    """Return the inference part of a program, a sample a step, and its prediction."""
+    part, prediction = inference_part(build, predict)
+    return replace(part, options=replace(part.options, minibatch=1)), prediction
+
+
 def with_samples_of(build: Stages, part: Stages) -> Stages:
     """Return an inference part that takes all inputs and labels of its program, so that data can be read for both."""
     own = {name: tensor for name, tensor in build.sample.tensors.items() if tensor.role in ("input", "label")}
@@ -210,13 +216,12 @@ def test(build: Stages, data: Data, scoring: LearnOptions) -> Tested:
     and its classes get numbers, as when the models were learnt.
     """
     refuse_inference(build, "has no label to score")
-    recipe = recipe_of(build, scoring.weights)
+    scoring, recipe = read_weights(build, scoring)
     predict = predict_of(build, scoring.predict, recipe)
     scoring = replace(scoring, predict=predict, metric=_metric(scoring.metric, recipe))
     build, models, preparation = with_models(build, scoring, "score")
     engine = scoring.engine
-    part, prediction = inference_part(build, scoring.predict)
-    part = replace(part, options=replace(part.options, minibatch=1))
+    part, prediction = single_part(build, scoring.predict)
     whole = with_samples_of(build, part)
     data = data.to_score()
     ready = data.prepared(tensors_of(build), preparation, partial(samples_of, whole), needs_test=False, fits=False)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tabla.graph.graph import Product
 from tabla.graph.predicted_part import PredictedPart
-from tabla.program.image import FirstWords
+from tabla.program.image import FirstWords, Parameters
 from tabla.schedule.mapping.places import Spot
 from tabla.schedule.placing.schedule import Schedule
 from tabla.schedule.strands.layout import Key, is_scratch
@@ -106,15 +106,15 @@ class Host:
                 parts.append(_gather(held >> record.guard, index))
         return _stack(parts, self.schedule.stream_words)
 
-    def first_words(self, models: Mapping[str, Words], depths: Mapping[str, int]) -> FirstWords:
+    def first_words(self, models: Mapping[str, Words], parameters: Parameters) -> FirstWords:
         """Return what the memories hold after a load of `models`, which are those of `load_beats`.
 
-        `depths` has the words of the lanes' memories and, as ``root``, of the roots' memory. No model may be wide.
+        `parameters` are those of the machine, and have the depths of its memories. No model may be wide.
         """
         template = self.schedule.template
-        roots = max(1, template.roots)
+        roots, depths = max(1, template.roots), parameters.lane_depths
         lanes = {bank: np.zeros((depths[bank], roots, template.lanes), dtype=np.int64) for bank in ("model", "interim")}
-        root = np.zeros((depths["root"], roots), dtype=np.int64)
+        root = np.zeros((parameters.root_memory_depth, roots), dtype=np.int64)
         for key, index in self._load:
             place = self.schedule.layout.places[key]
             assert not place.guard, "a wide model has no first words"

@@ -85,8 +85,7 @@ def golden(build: Stages, given: GivenWords | None = None) -> dict[str, Any] | N
     once = starts[-1] + schedule.latency + len(load) + 2 * words
     more = most_samples(border, schedule.latency)
     series = _series(build, host, played)
-    depths = {**image.parameters.lane_depths, "root": image.parameters.root_memory_depth}
-    begins = image.first is not None and image.first == host.first_words(played.models, depths)
+    begins = image.first is not None and image.first == host.first_words(played.models, image.parameters)
     return {
         "schema": "tabla-golden-1",
         "reset_cycles": reset_cycles(image),

@@ -89,7 +89,7 @@ def bus_bench(module: str, shape: BusShape, golden: Mapping[str, Any]) -> dict[s
     for position, word in golden["check"]:
         dump[position] = word
     # Behind the dump all samples are predicted, and the models are dumped once more.
-    predicted = [one for one in golden["predictions"][:1]]
+    predicted = golden["predictions"][:1]
     again = [
         word for one in predicted for word in _any_labels(_containers(one["run"], shape), shape, golden["samples"])
     ]

@@ -6,18 +6,13 @@ from dataclasses import replace
 
 from tabla.graph.format import Format
 from tabla.graph.graph import Graph
-from tabla.graph.rewrite import with_statements
+from tabla.graph.rewrite import needed_for, with_statements
 
 
 def drop_dead(graph: Graph, fmt: Format) -> Graph:
     """Keep what leads to next values and results. Inputs, labels and models stay, because they are the program's
     interface.
     """
-    needed = {*graph.updates.values(), *(tensor for _, tensor in graph.results)}
-    kept = []
-    for statement in reversed(graph.statements):
-        if statement.target in needed:
-            needed.update(statement.sources)
-            kept.append(statement)
+    kept, needed = needed_for((*graph.updates.values(), *(tensor for _, tensor in graph.results)), graph.statements)
     tensors = {name: t for name, t in graph.tensors.items() if t.role not in ("value", "constant") or name in needed}
-    return with_statements(replace(graph, tensors=tensors), reversed(kept))
+    return with_statements(replace(graph, tensors=tensors), kept)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from tabla.base.source import Label, TablaError
 from tabla.graph.graph import Graph, Linear, Read, Statement
 from tabla.graph.prediction import Prediction
+from tabla.graph.rewrite import needed_for, with_statements
 
 
 def without_updates(graph: Graph, wanted: str) -> Graph:
@@ -15,10 +16,9 @@ def without_updates(graph: Graph, wanted: str) -> Graph:
 
     Inputs, labels and models stay, whether they are read or not.
     """
-    statements = _needed(graph.statements, (wanted,))
-    keep = {wanted, *(s.target for s in statements), *(tensor for s in statements for tensor in s.sources)}
+    statements, keep = needed_for((wanted,), graph.statements)
     tensors = {n: t for n, t in graph.tensors.items() if n in keep or t.role in ("input", "label", "model")}
-    return replace(graph, tensors=tensors, statements=_numbered(statements), updates={}, results=())
+    return with_statements(replace(graph, tensors=tensors, updates={}, results=()), statements)
 
 
 def inference(graph: Graph, prediction: Prediction, results: Iterable[tuple[str, str]] = ()) -> Graph:
@@ -30,16 +30,10 @@ def inference(graph: Graph, prediction: Prediction, results: Iterable[tuple[str,
     difference computes the prediction. So a label is in the graph only if the prediction or a result depends on it.
     """
     shown = dict([(prediction.name, prediction.tensor), *results])
-    statements = _needed(tuple(_without_label(s, prediction) for s in graph.statements), tuple(shown.values()))
-    keep = {*shown.values(), *(tensor for s in statements for tensor in s.sources)}
-    return replace(
-        graph,
-        tensors={name: tensor for name, tensor in graph.tensors.items() if name in keep},
-        statements=_numbered(statements),
-        updates={},
-        results=tuple(shown.items()),
-        rate=None,
-    )
+    statements, keep = needed_for(shown.values(), [_without_label(s, prediction) for s in graph.statements])
+    tensors = {name: tensor for name, tensor in graph.tensors.items() if name in keep}
+    part = replace(graph, tensors=tensors, updates={}, results=tuple(shown.items()), rate=None)
+    return with_statements(part, statements)
 
 
 def refuse_labels(graph: Graph) -> None:
@@ -53,20 +47,6 @@ def refuse_labels(graph: Graph) -> None:
                     *((Label(statement.span, "computed here"),) if statement.span else ()),
                     hint="name the value that predicts the label with --predict",
                 )
-
-
-def _needed(statements: tuple[Statement, ...], wanted: tuple[str, ...]) -> tuple[Statement, ...]:
-    """Return the statements that some tensors depend on, in their order."""
-    needed, kept = set(wanted), list[Statement]()
-    for statement in reversed(statements):
-        if statement.target in needed:
-            kept.append(statement)
-            needed.update(statement.sources)
-    return tuple(reversed(kept))
-
-
-def _numbered(statements: tuple[Statement, ...]) -> tuple[Statement, ...]:
-    return tuple(replace(statement, id=number) for number, statement in enumerate(statements))
 
 
 def _without_label(statement: Statement, prediction: Prediction) -> Statement:

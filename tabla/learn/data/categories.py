@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,6 +32,15 @@ class Encoded:
 
     values: Reals
     unknown: int = 0
+
+
+def spans(categories: Categories) -> Iterator[tuple[str, slice]]:
+    """Yield the columns of an input, each with the positions of its elements."""
+    start = 0
+    for column, known in categories.items():
+        end = start + max(1, len(known))
+        yield column, slice(start, end)
+        start = end
 
 
 def elements(categories: Categories) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ from tabla.learn.data.categories import (
     encoded,
     fitted_categories,
     refuse_strange_columns,
+    spans,
 )
 from tabla.learn.data.preparation import Preparation, Shapes
 from tabla.learn.data.treated import Treated
@@ -163,11 +164,8 @@ class Gathering:
             for name, each in places.items()
         }
         kept = self._kept(gaps, len(table), labels)
-        return (
-            (table, 0, len(table))
-            if len(kept) == len(table)
-            else (table.taken(kept), len(table) - len(kept), len(table))
-        )
+        left_out = len(table) - len(kept)
+        return table.taken(kept) if left_out else table, left_out, len(table)
 
     def _kept(self, gaps: Mapping[str, NDArray[np.bool_]], rows: int, labels: Collection[str]) -> NDArray[np.int64]:
         """Return the positions of the samples that are kept: a sample without its label cannot be learnt from."""
@@ -301,12 +299,10 @@ class Gathering:
             what = f"column '{listed[element]}'" if listed else f"element {element} of '{name}'"
             raise TablaError(f"{what} has no value in the training part", hint="leave it out of the data")
         means = np.where(known, flat, 0).sum(axis=0) / known.sum(axis=0)
-        start = 0
-        for categories in preparation.categories.get(name, {}).values():
-            end = start + max(1, len(categories))
-            if categories:
-                means[start:end] = np.arange(end - start) == int(np.argmax(means[start:end]))
-            start = end
+        categories = preparation.categories.get(name, {})
+        for column, span in spans(categories):
+            if categories[column]:
+                means[span] = np.arange(span.stop - span.start) == int(np.argmax(means[span]))
         return np.asarray(means.reshape(shape))
 
 
@@ -331,8 +327,6 @@ def _by_column(
         return
     # All elements of a category are missing at once.
     categories = preparation.categories.get(name) or dict.fromkeys(origin.elements[name], ())
-    start = 0
-    for column, known in categories.items():
-        if count := int(flat[:, start].sum()):
+    for column, span in spans(categories):
+        if count := int(flat[:, span.start].sum()):
             yield column, count
-        start += max(1, len(known))

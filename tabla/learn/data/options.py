@@ -12,8 +12,11 @@ from tabla.learn.data.split import Shares, Split, split_of
 
 SPLIT = "0.2,0.2"
 """The shares of an exploration if none are named: the test part, and the validation part that scores the formats."""
-_LEARNERS = ("gen", "train", "formats", "explore")
-_READERS = (*_LEARNERS, "test", "predict", "eval", "sim")
+LEARNERS = ("gen", "train", "formats", "explore")
+"""The commands that learn from data, or look at how a program learns from them."""
+USERS = ("test", "predict", "eval", "sim")
+"""The commands that use models, and learn none."""
+_READERS = (*LEARNERS, *USERS)
 _TABLE, _PREPARATION = "tables and classes", "the preparation of samples"
 _HELD_OUT = "samples that are held out: scored, and never learnt from"
 
@@ -40,7 +43,7 @@ class DataOptions(Record):
         COLUMNS,
         "the columns of the table that an input or a label takes; * stands for all others",
         group=_TABLE,
-        commands=(*_LEARNERS, "test", "predict"),
+        commands=(*LEARNERS, "test", "predict"),
         functions=runs_of("train", "progressive", "test", "predict"),
         metavar="NAME=COLUMN,...",
         example="x=sepal,petal",
@@ -50,7 +53,7 @@ class DataOptions(Record):
         "labels whose values name classes: integers or texts, sorted; one-hot, or 0 and 1 for a scalar label",
         default=(),
         group=_TABLE,
-        commands=(*_LEARNERS, "test"),
+        commands=(*LEARNERS, "test"),
         functions=runs_of("train", "progressive", "test"),
         metavar="y",
         example="y",
@@ -61,7 +64,7 @@ class DataOptions(Record):
         " naming (default: the categories of the training part)",
         default={},
         group=_TABLE,
-        commands=_LEARNERS,
+        commands=LEARNERS,
         functions=runs_of("train"),
         metavar="COLUMN[=A,B,...]",
         example="port=C,Q,S",
@@ -97,7 +100,7 @@ class DataOptions(Record):
         "give each input a mean of 0 and a standard deviation of 1 in the training part; kept beside the models",
         default=False,
         group=_PREPARATION,
-        commands=_LEARNERS,
+        commands=LEARNERS,
         functions=runs_of("train", "progressive"),
     )
     standardise_labels: bool = option(
@@ -106,14 +109,14 @@ class DataOptions(Record):
         " the new labels",
         default=False,
         group=_PREPARATION,
-        commands=_LEARNERS,
+        commands=LEARNERS,
         functions=runs_of("train", "progressive"),
     )
     shuffle: int | None = option(
         WholeNumber(low=0),
         "put the training part into another order, by the seed S",
         group=_PREPARATION,
-        commands=_LEARNERS,
+        commands=LEARNERS,
         functions=runs_of("train", "progressive"),
         metavar="S",
         example="1",
@@ -122,7 +125,7 @@ class DataOptions(Record):
         WholeNumber(low=1),
         "use only the first N samples",
         group=_PREPARATION,
-        commands=(*_LEARNERS, "test", "predict", "eval", "sim"),
+        commands=_READERS,
         functions=runs_of("train", "progressive", "test", "predict", "eval", "sim"),
         metavar="N",
         example="1000",
@@ -141,7 +144,7 @@ class DataOptions(Record):
         Object(reads=True),
         "hold out the share A of the samples as test part, and the share B as validation part",
         group=_HELD_OUT,
-        commands=_LEARNERS,
+        commands=LEARNERS,
         functions=runs_of("train", "progressive"),
         metavar="A[,B]",
         metavars=dict.fromkeys(("formats", "explore"), "A,B"),
@@ -157,7 +160,7 @@ class DataOptions(Record):
         Object(reads=True),
         "as --split, but take the last samples: the test part from the end, and the validation part before it",
         group=_HELD_OUT,
-        commands=_LEARNERS,
+        commands=LEARNERS,
         functions=runs_of("train"),
         metavar="A[,B]",
         metavars=dict.fromkeys(("formats", "explore"), "A,B"),
@@ -167,7 +170,7 @@ class DataOptions(Record):
         WholeNumber(low=0),
         "choose the samples that are held out by the seed S (default 0)",
         group=_HELD_OUT,
-        commands=_LEARNERS,
+        commands=LEARNERS,
         functions=runs_of("train", "progressive"),
         metavar="S",
         example="1",

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from tabla.base.arrays import Reals, refuse_strangers, unreserved
 from tabla.base.source import TablaError
 from tabla.graph.prediction import Prediction
+from tabla.learn.data.categories import spans
 from tabla.learn.data.classes import class_name, sorted_names
 from tabla.learn.data.source import ArraySource, reals
 
@@ -239,10 +240,10 @@ def fitted(
 
 def _kept(given: Preparation, name: str, shape: tuple[int, ...]) -> NDArray[np.bool_]:
     """Return which elements of a tensor are not standardised: those that stand for a category."""
-    if name not in given.categories:
-        return np.zeros(shape, np.bool_)
-    marks = [bool(known) for known in given.categories[name].values() for _ in range(max(1, len(known)))]
-    return np.array(marks, np.bool_).reshape(shape)
+    marks, categories = np.zeros(shape, np.bool_), given.categories.get(name, {})
+    for column, span in spans(categories):
+        marks.reshape(-1)[span] = bool(categories[column])
+    return marks
 
 
 def _names_classes(array: NDArray[Any], shape: tuple[int, ...]) -> bool:

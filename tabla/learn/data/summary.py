@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,8 @@ from numpy.typing import NDArray
 
 from tabla.base.arrays import unreserved
 from tabla.base.cells import is_gap
+from tabla.base.html import table
+from tabla.base.layout import laid_out
 from tabla.base.source import TablaError
 from tabla.base.table import Table
 from tabla.build.arrays import check_counts
@@ -20,6 +21,8 @@ from tabla.learn.data.classes import class_name, sorted_names
 from tabla.learn.data.options import DataOptions
 
 _HEAD = ("name", "for", "holds", "least", "mean", "greatest", "deviation")
+_TEXTS = (0, 1, 2)
+"""The columns of texts; the figures stand at the right of theirs."""
 _MOST_CLASSES = 8
 """So many classes are shown with their counts."""
 
@@ -63,35 +66,18 @@ class Summary:
 
     def text(self) -> str:
         """Return the table as text."""
-        table = [_HEAD, *(row.cells() for row in self.rows)]
-        widths = [max(len(row[place]) for row in table) for place in range(len(_HEAD))]
-        lines = (_line(row, widths) for row in table)
-        return "\n".join([self.head, *lines])
+        return "\n".join([self.head, *laid_out([_HEAD, *(row.cells() for row in self.rows)], None, texts=_TEXTS)])
 
     def __str__(self) -> str:
         return self.text()
 
     def html(self) -> str:
         """Return the table as HTML."""
-        body = "".join(_html(row.cells(), "td") for row in self.rows)
-        return f"<table><caption>{escape(self.head)}</caption>{_html(_HEAD, 'th')}{body}</table>"
+        return table([row.cells() for row in self.rows], head=_HEAD, texts=_TEXTS, caption=self.head)
 
     def _repr_html_(self) -> str:
         """Return the table as a notebook shows it."""
         return self.html()
-
-
-def _line(cells: tuple[str, ...], widths: list[int]) -> str:
-    """Return a row as text. The figures stand at the right of their columns."""
-    padded = (
-        cell.rjust(width) if place > 2 else cell.ljust(width)
-        for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
-    )
-    return "  ".join(padded).rstrip()
-
-
-def _html(cells: tuple[str, ...], tag: str) -> str:
-    return "<tr>" + "".join(f"<{tag} style='text-align:left'>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
 
 
 def table_summary(table: Table, options: DataOptions, tested: int | None = None) -> Summary:

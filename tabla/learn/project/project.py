@@ -107,7 +107,7 @@ def new_project(folder: Path, data: Path, label: str | None, model: Model | None
 
 def _fitting(facts: Facts, model: Model | None) -> Model:
     """Return the model that was asked for, or the one that fits the label. One that does not is a `TablaError`."""
-    fits = AUTOENCODER if not facts.label else {0: LINEAR, 2: LOGISTIC}.get(len(facts.classes), SOFTMAX)
+    fits = _fitting_head(facts) if facts.label else AUTOENCODER
     kind = fits if model is None else model.kind
     listed = f"{len(facts.classes)} classes: {', '.join(facts.classes[:6])}" if facts.classes else "a number"
     if kind == AUTOENCODER and facts.label:
@@ -134,9 +134,12 @@ def _are_numbers(names: Sequence[str]) -> bool:
 
 
 def _head(facts: Facts, model: Model) -> str:
-    if model.kind in (LINEAR, LOGISTIC, SOFTMAX):
-        return model.kind
-    return LINEAR if not facts.classes else LOGISTIC if len(facts.classes) == 2 else SOFTMAX
+    return model.kind if model.kind in (LINEAR, LOGISTIC, SOFTMAX) else _fitting_head(facts)
+
+
+def _fitting_head(facts: Facts) -> str:
+    """Return the last layer that fits the label: a number, one of two classes, or one of more."""
+    return {0: LINEAR, 2: LOGISTIC}.get(len(facts.classes), SOFTMAX)
 
 
 def _plan(name: str, facts: Facts, model: Model, path: Path, shown: str) -> _Plan:
