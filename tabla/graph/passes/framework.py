@@ -7,7 +7,7 @@ passes in their order, and ``docs/extend/pass.md`` says how to add one.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from typing import Generic, ParamSpec
@@ -90,13 +90,22 @@ class Pass(Generic[Parameters]):
         """Return the graph after the pass. The graph is the first argument."""
         bound = inspect.signature(self.function).bind(*given, **named)
         bound.apply_defaults()
-        if self.condition is not None:
-            asked = (bound.arguments[name] for name in _parameters(self.condition.holds))
-            if not self.condition.holds(*asked):
-                graph = bound.args[0]
-                assert isinstance(graph, Graph)
-                return graph
+        if not self._holds(bound.arguments):
+            graph = bound.args[0]
+            assert isinstance(graph, Graph)
+            return graph
         return self.function(*given, **named)
+
+    def _holds(self, arguments: Mapping[str, object]) -> bool:
+        """Return whether the pass has something to do, given the arguments of its function by name."""
+        if self.condition is None:
+            return True
+        return self.condition.holds(*(arguments[name] for name in _parameters(self.condition.holds)))
+
+    def applies(self, graph: Graph, setting: Setting) -> bool:
+        """Return whether the condition of the pass holds."""
+        first = _parameters(self.function)[0]
+        return self._holds({first: graph, **{name: getattr(setting, name) for name in self.needs}})
 
     def run(self, graph: Graph, setting: Setting) -> Graph:
         """Return the graph after the pass, which is given what it needs of a setting.
