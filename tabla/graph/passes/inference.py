@@ -9,7 +9,7 @@ from tabla.base.source import Label, TablaError
 from tabla.graph.graph import Graph, Linear, Read, Statement
 from tabla.graph.passes.framework import graph_pass
 from tabla.graph.prediction import Prediction, default_prediction, named_prediction
-from tabla.graph.rewrite import needed_for, with_statements
+from tabla.graph.rewrite import needed_for, with_statements, with_tensors
 
 
 def without_updates(graph: Graph, wanted: str) -> Graph:
@@ -19,7 +19,7 @@ def without_updates(graph: Graph, wanted: str) -> Graph:
     """
     statements, keep = needed_for((wanted,), graph.statements)
     tensors = {n: t for n, t in graph.tensors.items() if n in keep or t.role in ("input", "label", "model")}
-    return with_statements(replace(graph, tensors=tensors, updates={}, results=()), statements)
+    return with_statements(replace(with_tensors(graph, tensors), updates={}, results=()), statements)
 
 
 def inference(graph: Graph, prediction: Prediction, results: Iterable[tuple[str, str]] = ()) -> Graph:
@@ -33,7 +33,7 @@ def inference(graph: Graph, prediction: Prediction, results: Iterable[tuple[str,
     shown = dict([(prediction.name, prediction.tensor), *results])
     statements, keep = needed_for(shown.values(), [_without_label(s, prediction) for s in graph.statements])
     tensors = {name: tensor for name, tensor in graph.tensors.items() if name in keep}
-    part = replace(graph, tensors=tensors, updates={}, results=tuple(shown.items()), rate=None)
+    part = replace(with_tensors(graph, tensors), updates={}, results=tuple(shown.items()), rate=None)
     return with_statements(part, statements)
 
 

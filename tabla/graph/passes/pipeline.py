@@ -112,7 +112,7 @@ def pass_runs(graph: Graph, setting: Setting, group: Group) -> Iterator[PassRun]
             seconds = perf_counter() - start
             yield PassRun(which=each, group=group.name, round=number, before=graph, after=after, seconds=seconds)
             graph = after
-        if graph == begin:
+        if group.repeats and graph == begin:
             return
 
 

@@ -1,4 +1,4 @@
-"""Each pass on texts: ``texts/<pass>/<case>.graph`` is the input, and ``<case>.expected.graph`` what the pass makes of it.
+"""Each pass on texts: ``texts/<pass>/<case>.graph`` is the input, ``<case>.expected.graph`` what the pass makes of it.
 
 The first line of an input is the command that runs the pass, but for the name of the file. ``--update-golden`` writes
 the expected texts anew. Whoever adds a pass adds a folder here.
