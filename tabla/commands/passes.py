@@ -43,7 +43,7 @@ def configure(parser: ArgumentParser) -> None:
 def run(arguments: Namespace, console: Console) -> int:
     """Run one pass and print or write the graph; without a pass, list the passes."""
     if arguments.list or arguments.name is None:
-        if arguments.graph is not None or arguments.output is not None:
+        if arguments.name is not None or arguments.output is not None:
             raise TablaError("--list lists the passes and reads no graph", hint="leave the other arguments out")
         console.table(list(_rows()), texts=(0, 1, 2, 3))
         return 0

@@ -10,6 +10,7 @@ import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
+from importlib import import_module
 from typing import Generic, ParamSpec
 
 from tabla.base.source import TablaValueError
@@ -81,6 +82,10 @@ class Pass(Generic[Parameters]):
                 hint=f"it may take {', '.join(own)}",
             )
 
+    def __reduce__(self) -> tuple[Callable[[str, str], object], tuple[str, str]]:
+        """Let another process import the pass, because its function has given its name to the pass."""
+        return _imported, (self.function.__module__, self.function.__qualname__)
+
     @property
     def needs(self) -> tuple[str, ...]:
         """The fields of a :class:`Setting` that the pass takes."""
@@ -119,6 +124,10 @@ class Pass(Generic[Parameters]):
         except GraphFault as fault:
             raise GraphFault(f"after {self.name}: {fault}") from None
         return after
+
+
+def _imported(module: str, name: str) -> object:
+    return getattr(import_module(module), name)
 
 
 def _parameters(function: Callable[..., object]) -> list[str]:
