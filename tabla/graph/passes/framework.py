@@ -10,6 +10,7 @@ import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
+from functools import cache
 from importlib import import_module
 from typing import Generic, ParamSpec
 
@@ -117,8 +118,9 @@ class Pass(Generic[Parameters]):
 
         Raises `GraphFault`, which names the pass, if the pass breaks a rule of graphs.
         """
-        call: Callable[..., Graph] = self
-        after = call(graph, **{name: getattr(setting, name) for name in self.needs})
+        function: Callable[..., Graph] = self.function
+        needs = {name: getattr(setting, name) for name in self.needs}
+        after = function(graph, **needs) if self.applies(graph, setting) else graph
         try:
             verify(after)
         except GraphFault as fault:
@@ -130,6 +132,7 @@ def _imported(module: str, name: str) -> object:
     return getattr(import_module(module), name)
 
 
+@cache
 def _parameters(function: Callable[..., object]) -> list[str]:
     return list(inspect.signature(function).parameters)
 
