@@ -154,5 +154,12 @@ def test_an_unknown_name_is_answered_with_one_like_it() -> None:
     assert fault.value.hint == "tabla pass --list names all"
 
 
+def minibatched_logistic(graph: Graph) -> Graph:
+    return logistic(graph.samples)
+
+
 def test_a_pass_goes_to_another_process() -> None:
     assert pickle.loads(pickle.dumps(drop_dead)) is drop_dead
+    plain = Pass(name="plain", description="make an example", function=minibatched_logistic)
+    again = pickle.loads(pickle.dumps(plain))
+    assert again == plain and isinstance(again, Pass)
