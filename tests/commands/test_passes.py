@@ -97,6 +97,12 @@ def test_the_texts_before_a_fault_are_printed(folder: Path, capsys: pytest.Captu
     assert "wide.tc:1:" in err and "'T' has 200 words" in err
 
 
+def test_a_program_that_no_array_holds_is_not_legalised(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("large.t").write_text("model_input x[90000000]; iterator i[0:90000000]; y = sum[i](x[i] * x[i]);\n")
+    out, err = said(capsys, "check", "large.t", "--print-after", "drop-dead,index-set-splitting", status=1)
+    assert list(texts(out))[-1] == "after drop-dead (shape, round 1)" and err.startswith("error: ")
+
+
 @pytest.mark.parametrize(
     ("words", "message", "hint"),
     [
@@ -118,6 +124,7 @@ def test_the_texts_before_a_fault_are_printed(folder: Path, capsys: pytest.Captu
         ("pass minibatch twice.graph --minibatch 2", "takes 2 samples a step already", "leave the minibatch out"),
         ("pass model-guard odd.graph --model-guard 2", "does not add to its old word", "leave --model-guard out"),
         ("pass minibatch odd.graph --minibatch 2", "does not begin with its old word", "w[i] - g[i]"),
+        ("pass minibatch late.graph --minibatch 2", "does not begin with its old word", "late.graph:7:3"),
         ("pass --list g.graph", "", "--list lists the passes"),
     ],
 )
@@ -128,6 +135,7 @@ def test_what_is_refused(folder: Path, words: str, message: str, hint: str, comm
     Path("odd.graph").write_text(
         "format q6.10\ngraph odd\n  input x\n  model w\n  next w.next\n\n  w.next = x*w - x\n\n  update w <- w.next\n"
     )
+    Path("late.graph").write_text(Path("odd.graph").read_text().replace("x*w - x", "x + w"))
     said = command(*words.split(), status=1)
     assert message in said and hint in said and said.startswith("error: ")
 

@@ -65,6 +65,7 @@ def test_a_pass_without_work_leaves_the_graph() -> None:
     assert wide(graph, Q6_10, 1) is graph and not wide.applies(graph, Setting(fmt=Q6_10, pes=1)) and not ran
     assert wide(graph, Q6_10, pes=2).name == "wide" and wide.applies(graph, Setting(fmt=Q6_10, pes=2))
     assert wide.run(graph, Setting(fmt=Q6_10, pes=3)).name == "wide" and ran == [2, 3]
+    assert wide.run(graph, Setting(fmt=Q6_10, pes=1)) is graph and ran == [2, 3]
 
 
 def test_what_is_no_pass_is_refused() -> None:
