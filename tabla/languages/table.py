@@ -118,7 +118,7 @@ def read_file(file: str, options: ProgramOptions) -> Reading:
         *others, last = [each.shown for each in _NOTATIONS.values()]
         hint = f"programs are {', '.join(others)} and {last}"
         if path.suffix == ".npz":
-            hint = "models are built with --infer, and shown by tabla show; " + hint
+            hint = "models serve tabla train, gen, formats, explore, predict and test, or --infer; " + hint
         raise TablaError(f"'{file}' is not a program", hint=hint)
     if not _is_text(path.name):
         raise TablaError(

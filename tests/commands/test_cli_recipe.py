@@ -272,3 +272,82 @@ def test_a_training_predicts(run: Command) -> None:
     expected = build.predict({"x": x}, weights=training.stored())
     assert set(found) == {"h", "y"} and set(found["y"]) <= {"high", "low"}
     assert all(np.array_equal(found[name], expected[name]) for name in expected)
+
+
+LEARNT = ("--epochs", "2", "--format", "q4.6", "--minibatch", "2", "--learning-rate", "0.25", "--model-guard", "2")
+SPLIT = ("--data", "data.npz", "--split", "0.2,0.2", "--epochs", "1")
+GIVEN = ("--minibatch", "2", "--learning-rate", "0.25")
+
+
+def test_formats_are_compared_by_a_models_file_alone(run: Command, capsys: pytest.CaptureFixture[str]) -> None:
+    """The program, its learning rate, its minibatch and the first models are those of the file."""
+    run("train", "model.t", *DATA, *LEARNT, "-o", "a.npz")
+    words = ("--widths", "10", "--guards", "0")
+    alone, remarks = told(capsys, "formats", "a.npz", *SPLIT, *words)
+    assert remarks == ""
+    assert alone == told(capsys, "formats", "model.t", "--weights", "a.npz", *GIVEN, *SPLIT, *words)[0]
+    fresh = told(capsys, "formats", "model.t", *GIVEN, *SPLIT, *words)[0]
+    assert fresh == told(capsys, "formats", "a.npz", "--seed", "0", *SPLIT, *words)[0] != alone
+    remarks = told(capsys, "formats", "a.npz", "--minibatch", "4", *SPLIT, *words)[1]
+    assert (
+        remarks == "note: the models of 'a.npz' were learnt with --minibatch 2, and are compared with --minibatch 4\n"
+    )
+
+
+def test_formats_are_compared_by_the_value_and_the_metric_of_the_first_models(
+    run: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`h` alone would be compared with the label; `e` is what was asked for when the models were learnt."""
+    run("train", "model.t", *DATA, "--epochs", "1", "--predict", "e", "--metric", "r2", "-o", "a.npz")
+    words = (*SPLIT, "--widths", "10", "--guards", "0", "--weights", "a.npz")
+    kept = told(capsys, "formats", "model.t", *words)[0]
+    assert "validation r2 in points" in kept
+    assert kept == told(capsys, "formats", "model.t", *words, "--predict", "e", "--metric", "r2")[0]
+    assert kept != told(capsys, "formats", "model.t", *words, "--predict", "h", "--metric", "r2")[0]
+    run("train", "model.t", *DATA, "--epochs", "1", "--metric", "mae", "-o", "b.npz")
+    assert "validation accuracy" in told(capsys, "formats", "b.npz", *words[:-2])[0]
+
+
+def test_arrays_are_compared_by_a_models_file_alone(run: Command) -> None:
+    """With the format of the models, which have the guard bits; the commands that it prints make these arrays."""
+    run("train", "model.t", *DATA, *LEARNT, "-o", "a.npz")
+
+    def points(*words: str) -> list[dict[str, Any]]:
+        run("explore", *words, "--pes", "1,2", "--workers", "1", "--json", "out.json")
+        found: list[dict[str, Any]] = json.loads(Path("out.json").read_text())["points"]
+        return found
+
+    alone = points("a.npz", *SPLIT)
+    named = points("model.t", "--format", "q4.6", "--model-guard", "2", "--weights", "a.npz", *GIVEN, *SPLIT)
+    assert {each["format"] for each in alone} == {"q4.6"} and {each["minibatch"] for each in alone} == {2}
+    assert [each["metric"] for each in alone] == [each["metric"] for each in named]
+    for each in alone:
+        words = each["command"].split()
+        assert words[:3] == ["tabla", "gen", "a.npz"]
+        run(*words[1:], "--json", "gen.json", "-o", "b")
+        assert json.loads(Path("gen.json").read_text())["cycles"] == each["cycles"]
+
+
+@pytest.mark.parametrize("infer", [(), ("--infer",)])
+def test_a_models_file_is_built(run: Command, infer: tuple[str, ...]) -> None:
+    run("train", "model.t", *DATA, *LEARNT, "-o", "a.npz")
+    weights = ("--weights", "a.npz") if infer else ("--format", "q4.6", "--model-guard", "2", *GIVEN)
+    run("gen", "a.npz", *infer, "--pes", "1", "-o", "alone")
+    run("gen", "model.t", *infer, *weights, "--pes", "1", "-o", "named")
+    assert Path("alone/model.v").read_bytes() == Path("named/model.v").read_bytes()
+
+
+def test_learning_goes_on_from_a_models_file(run: Command, capsys: pytest.CaptureFixture[str]) -> None:
+    run("train", "model.t", *DATA, *LEARNT, "-o", "a.npz")
+    run("train", "a.npz", *DATA, "--epochs", "1", "-o", "alone.npz")
+    asked = ("--format", "q4.6", "--model-guard", "2", *GIVEN, "--weights", "a.npz")
+    run("train", "model.t", *DATA, *asked, "--epochs", "1", "-o", "named.npz")
+    with np.load("alone.npz") as alone, np.load("named.npz") as named:
+        assert sorted(alone) == sorted(named)
+        assert all(np.array_equal(alone[name], named[name]) for name in alone)
+    said = run("train", "a.npz", *DATA, "-D", "m=9", status=1)
+    assert "-D m=9 changes the program that 'a.npz' keeps" in said
+    remarks = told(capsys, "train", "a.npz", *DATA, "-D", "mu=0.5", "--epochs", "1")[1]
+    assert "learnt with --learning-rate 0.25, and are trained with --learning-rate 0.5\n" in remarks
+    np.savez("bare.npz", w=np.zeros(4))
+    assert "'bare.npz' does not keep the program of its models" in run("train", "bare.npz", *DATA, status=1)
