@@ -96,7 +96,9 @@ def inference_part(build: S, predict: str | None = None) -> tuple[S, Prediction]
 
     unread = frozenset(build.sample.tensors.keys() - part.tensors.keys())
     options = replace(build.options, results=(), model_guard=0, runtime_rate=False)
-    reading = replace(build.reading, lower=lowered, trainable=False, merge=merged, unread=unread, predicts=prediction)
+    reading = replace(
+        build.reading, lower=lowered, kernel=None, trainable=False, merge=merged, unread=unread, predicts=prediction
+    )
     return replace(build, options=options, reading=reading), prediction
 
 

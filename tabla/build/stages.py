@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from tabla.schedule.bound import Bound
     from tabla.schedule.placing.placed import Scheduler
 
-STAGES = ("ast", "graph", "mapping", "schedule", "program")
+STAGES = ("ast", "kernel", "graph", "mapping", "schedule", "program")
 """The stages that can be printed; ``program`` is the microcode."""
 
 
@@ -322,6 +322,8 @@ class Stages:
         match stage:
             case "ast":
                 return self.reading.ast()
+            case "kernel":
+                return self._kernel_text()
             case "graph":
                 from tabla.graph.text import graph_text
 
@@ -338,6 +340,15 @@ class Stages:
                 return disassemble(self.image)
             case _:
                 raise TablaValueError(f"there is no stage '{stage}'", hint=f"the stages are {', '.join(STAGES)}")
+
+    def _kernel_text(self) -> str:
+        from tabla.languages.kernel.text import kernel_text
+
+        if self.reading.kernel is None:
+            file = self.reading.text.original.name
+            hint = "print the kernel of a .t or .kernel file that is not built for inference, or another stage"
+            raise TablaError(f"--emit kernel: '{file}' has no kernel", hint=hint)
+        return kernel_text(self.reading.kernel())
 
     def report(self) -> BuildReport:
         """Return the figures of the build, such as cycles, bound and words, which ``tabla gen`` prints."""

@@ -61,6 +61,12 @@ def _read_onnx(path: Path, member: str | None, options: ProgramOptions) -> Readi
     return read_onnx(path, options)
 
 
+def _read_kernel(path: Path, member: str | None, options: ProgramOptions) -> Reading:
+    from tabla.languages.kernel.notation import read_kernel_file
+
+    return read_kernel_file(path, options)
+
+
 def _read_graph(path: Path, member: str | None, options: ProgramOptions) -> Reading:
     from tabla.languages.graph_text.notation import read_graph_file
 
@@ -75,6 +81,7 @@ _NOTATIONS: dict[str, Notation] = {
         Notation(suffix=".t", shown="model.t", read=_read_tabla),
         Notation(suffix=".tc", shown="kernel.tc[:def]", read=_read_tensor_comprehensions, has_members=True),
         Notation(suffix=".py", shown="layer.py:function", read=_read_tile, has_members=True, takes_shapes=True),
+        Notation(suffix=".kernel", shown="x.kernel", read=_read_kernel),
         Notation(suffix=".graph", shown="x.graph", read=_read_graph),
         Notation(suffix=".onnx", shown="model.onnx", read=_read_onnx, takes_shapes=True, learns_by_option=True),
     )

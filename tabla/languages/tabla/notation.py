@@ -9,6 +9,7 @@ from tabla.languages.options import ProgramOptions
 from tabla.languages.preprocess import Preprocessed, preprocess
 from tabla.languages.reading import Reading
 from tabla.languages.tabla import parse
+from tabla.languages.tabla.kernel import kernel_of
 from tabla.languages.tabla.lower import lower
 from tabla.languages.tabla.program import Kind, Warned
 from tabla.languages.tabla.text import program_text
@@ -36,6 +37,7 @@ def read_tabla_text(source: Source, options: ProgramOptions) -> Reading:
         name=path.stem,
         text=expanded,
         ast=lambda: program_text(program),
+        kernel=lambda: kernel_of(program, path.stem),
         lower=lambda number, results: lower(
             program, number_format=number, results=results, name=path.stem, runtime_rate=options.runtime_rate
         ),

@@ -1,51 +1,13 @@
-"""Which elements of a variable have a value: unions of boxes, and whether a read stays inside them."""
+"""Whether a read of a variable stays inside the elements that have a value."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from tabla.languages.kernel.regions import Box, Region
 from tabla.languages.tabla.affine import Affine
 
-# One half-open range per dimension; a scalar's box has none and holds its only element.
-Box = tuple[tuple[int, int], ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Region:
-    """A union of boxes of one rank. Touching boxes are merged where their union is a box."""
-
-    boxes: tuple[Box, ...] = ()
-
-    def with_box(self, box: Box) -> Region:
-        """Return the union of this region and `box`."""
-        boxes = list(self.boxes)
-        grown = True
-        while grown:
-            grown = False
-            for other in boxes:
-                if (union := _union(box, other)) is not None:
-                    boxes.remove(other)
-                    box, grown = union, True
-                    break
-        return Region(boxes=(*boxes, box))
-
-    def extents(self) -> tuple[int, ...]:
-        """Return one more than the greatest index in each dimension."""
-        return tuple(max(stop for _, stop in ranges) for ranges in zip(*self.boxes, strict=True))
-
-    def covers(self, box: Box) -> bool:
-        """Return whether every element of `box` is in this region."""
-        left = [box]
-        for known in self.boxes:
-            left = [piece for part in left for piece in difference(part, known)]
-            if not left:
-                return True
-        return False
-
-    def meets(self, box: Box) -> bool:
-        """Return whether any element of `box` is in this region."""
-        return any(intersection(box, known) is not None for known in self.boxes)
+__all__ = ["Box", "Region", "first_outside"]
 
 
 def first_outside(
@@ -71,44 +33,3 @@ def first_outside(
         pending.append(domain | {name: (middle, stop)})
         pending.append(domain | {name: (start, middle)})
     return None
-
-
-def intersection(one: Box, other: Box) -> Box | None:
-    """Return the elements in both boxes, or None if there are none."""
-    both = tuple((max(a, c), min(b, d)) for (a, b), (c, d) in zip(one, other, strict=True))
-    return both if all(start < stop for start, stop in both) else None
-
-
-def difference(box: Box, other: Box) -> list[Box]:
-    """Return disjoint boxes that make up `box` without `other`."""
-    if intersection(box, other) is None:
-        return [box]
-    pieces: list[Box] = []
-    for at, ((a, b), (c, d)) in enumerate(zip(box, other, strict=True)):
-        if a < c:
-            pieces.append((*box[:at], (a, c), *box[at + 1 :]))
-        if d < b:
-            pieces.append((*box[:at], (d, b), *box[at + 1 :]))
-        box = (*box[:at], (max(a, c), min(b, d)), *box[at + 1 :])
-    return pieces
-
-
-def _union(one: Box, other: Box) -> Box | None:
-    """The union of two boxes if it is a box."""
-    apart = [at for at, (a, b) in enumerate(zip(one, other, strict=True)) if a != b]
-    if not apart:
-        return one
-    if _inside(one, other):
-        return other
-    if _inside(other, one):
-        return one
-    if len(apart) > 1:
-        return None
-    (a, b), (c, d) = one[apart[0]], other[apart[0]]
-    if b < c or d < a:
-        return None
-    return (*one[: apart[0]], (min(a, c), max(b, d)), *one[apart[0] + 1 :])
-
-
-def _inside(one: Box, other: Box) -> bool:
-    return all(c <= a and b <= d for (a, b), (c, d) in zip(one, other, strict=True))
