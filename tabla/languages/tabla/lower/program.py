@@ -6,7 +6,7 @@ Every model gets its update, ``w - mu * g``.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from fractions import Fraction
 
 from tabla.base.faults import did_you_mean
@@ -14,6 +14,7 @@ from tabla.base.source import Label, Span, TablaError
 from tabla.graph.format import Format
 from tabla.graph.graph import Affine, Constant, Graph, Index, Read, Role, Term
 from tabla.graph.rate import RATE
+from tabla.graph.unread_parts import MEANT
 from tabla.languages.kernel.builder import GraphBuilder
 from tabla.languages.kernel.rate import Descent, Rate, is_product
 from tabla.languages.tabla import program as tree
@@ -60,9 +61,10 @@ def _restricted(write: Sequence[Affine], indices: tuple[Index, ...], box: Box) -
     for subscript, (low, high) in zip(write, box, strict=True):
         for name, sign in subscript.coefficients:
             if sign > 0:
-                ranges[name] = Index(name=name, low=low - subscript.constant, high=high - subscript.constant)
+                low, high = low - subscript.constant, high - subscript.constant
             else:
-                ranges[name] = Index(name=name, low=subscript.constant - high + 1, high=subscript.constant - low + 1)
+                low, high = subscript.constant - high + 1, subscript.constant - low + 1
+            ranges[name] = replace(ranges[name], low=low, high=high)
     return tuple(ranges[index.name] for index in indices)
 
 
@@ -94,7 +96,7 @@ def lower(
 class _Lowering:
     def __init__(self, program: Program, number_format: Format, runtime_rate: bool) -> None:
         self._program, self._runtime_rate = program, runtime_rate
-        self._ranges = {i.name: Index(name=i.name, low=i.start, high=i.stop) for i in program.iterators}
+        self._ranges = {i.name: Index(name=i.name, low=i.start, high=i.stop, span=i.span) for i in program.iterators}
         self._variables = {variable.name: variable for variable in program.variables}
         self._builder = GraphBuilder(number_format, self._ranges)
         self._elements = Elements(self._builder, self._variables)
@@ -160,7 +162,7 @@ class _Lowering:
             return
         value = self._expressions.lower(assignment.value, name, indices)
         match value.signed() if isinstance(value, Sum) else ():
-            case [Term(factors=[Read() as read], sign=1, reduce=())]:
+            case [Term(factors=[Read() as read], sign=1, reduce=())] if not name.startswith(MEANT):
                 self._elements.place(name, box, Copied(write=write, indices=indices, operand=read))
             case [term] if self._variables[name].kind is Kind.GRADIENT and is_product(term):
                 source = Multiplied(write=write, indices=indices, term=term, span=span)
