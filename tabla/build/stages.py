@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 import numpy as np
 
 from tabla.base import progress
-from tabla.base.source import TablaError, TablaValueError
+from tabla.base.source import Span, TablaError, TablaValueError
 from tabla.build.options import Options
 from tabla.graph.format import Format
 from tabla.graph.graph import Graph
@@ -142,7 +142,22 @@ class Stages:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What is legal in the program and probably a slip, and what the number format makes of its constants."""
-        return (*self.reading.warnings, *self.graph.notes)
+        return (*self.text_warnings, *self.graph.notes)
+
+    @cached_property
+    def text_warnings(self) -> tuple[str, ...]:
+        """The warnings about the text alone: those of the notation, and those about parts of tensors."""
+        from tabla.graph.unread_parts import remarks
+
+        conventions = self.reading.conventions
+        found = remarks(self.sample, conventions) if conventions is not None else []
+        return (*self.reading.warnings, *(self._placed(remark.text, remark.span) for remark in found))
+
+    def _placed(self, text: str, span: Span | None) -> str:
+        if span is None:
+            return text
+        place = self.reading.text.locate(span)
+        return f"{place.source.name}:{place.line}:{place.column}: {text}"
 
     @cached_property
     def overlay(self) -> Overlay | None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from tabla.graph.format import Format
 from tabla.graph.graph import Graph
 from tabla.graph.prediction import Prediction
+from tabla.graph.unread_parts import Conventions
 from tabla.languages.kernel.tree import Kernel
 from tabla.languages.preprocess import Preprocessed
 
@@ -52,7 +53,8 @@ class Reading:
     compared with it. Of an inference build, `predicts` is its prediction, and `unread` are the tensors of the text that
     it has not, so that data may have them.
     `warnings` are texts about what is legal and
-    probably a slip, each with its place and its cure.
+    probably a slip, each with its place and its cure. `conventions` say what the notation's ranges tell of a part of a
+    tensor that is never read; without them there is no warning about such parts.
     """
 
     name: str
@@ -73,3 +75,4 @@ class Reading:
     unread: frozenset[str] = frozenset()
     predicts: Prediction | None = None
     warnings: tuple[str, ...] = ()
+    conventions: Conventions | None = None

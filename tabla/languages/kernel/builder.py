@@ -128,11 +128,14 @@ class GraphBuilder:
         origin: str,
         span: Span | None,
         filled: bool = False,
+        base: tuple[int, ...] = (),
     ) -> None:
         """Define a tensor. Its name must be new."""
         if name in self._tensors:
             raise ValueError(f"tensor {name} is defined twice")
-        self._tensors[name] = Tensor(name=name, shape=shape, role=role, origin=origin, span=span, filled=filled)
+        self._tensors[name] = Tensor(
+            name=name, shape=shape, role=role, origin=origin, span=span, filled=filled, base=base
+        )
 
     def role(self, name: str) -> Role:
         """Return the role of a tensor."""

@@ -119,7 +119,7 @@ def _operated(operation: Operation, left: KernelExpression) -> KernelExpression:
 
 
 def _index(iterator: Range) -> graph.Index:
-    return graph.Index(name=iterator.name, low=iterator.start, high=iterator.stop)
+    return graph.Index(name=iterator.name, low=iterator.start, high=iterator.stop, span=iterator.span)
 
 
 def _affine(affine: Affine) -> graph.Affine:

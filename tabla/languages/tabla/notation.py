@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tabla.base.source import Source, TablaError
+from tabla.graph.unread_parts import Conventions
 from tabla.languages.options import ProgramOptions
 from tabla.languages.preprocess import Preprocessed, preprocess
 from tabla.languages.reading import Reading
@@ -33,6 +34,7 @@ def read_tabla_text(source: Source, options: ProgramOptions) -> Reading:
     expanded = preprocess(source, options.written_defines)
     with expanded.pointing_back():
         program = parse(expanded.source, options.all_defines, defined_elsewhere=expanded.used)
+    values = tuple(v.name for v in program.variables if v.kind is Kind.TEMPORARY and v.name != "mu")
     return Reading(
         name=path.stem,
         text=expanded,
@@ -43,7 +45,15 @@ def read_tabla_text(source: Source, options: ProgramOptions) -> Reading:
         ),
         trainable=True,
         warnings=tuple(_warning(w, expanded) for w in program.warnings if w.name not in options.results),
-        values=tuple(v.name for v in program.variables if v.kind is Kind.TEMPORARY and v.name != "mu"),
+        values=values,
+        conventions=Conventions(
+            values=frozenset(values),
+            # Every iterator states its range, so a range says nothing about what is meant.
+            stated_is_meant=False,
+            outputs_have_sizes=False,
+            unread="assign it to a name that begins with '_' if that is meant",
+            unlearnt="give it a gradient of 0 if that is meant",
+        ),
     )
 
 

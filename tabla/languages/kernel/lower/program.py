@@ -6,12 +6,14 @@ Every model gets its update, ``w - mu * g``.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from tabla.base.faults import did_you_mean
 from tabla.base.source import Span, TablaError
 from tabla.graph.format import Format
 from tabla.graph.graph import Affine, Constant, Graph, Index, Read, Term
+from tabla.graph.unread_parts import MEANT
 from tabla.languages.kernel.builder import GraphBuilder
 from tabla.languages.kernel.lower.dividends import divided_alone, remark
 from tabla.languages.kernel.lower.elements import Copied, Elements, Multiplied, Piece
@@ -57,9 +59,10 @@ def _restricted(write: Sequence[Affine], indices: tuple[Index, ...], box: Box) -
     for subscript, (low, high) in zip(write, box, strict=True):
         for name, sign in subscript.coefficients:
             if sign > 0:
-                ranges[name] = Index(name=name, low=low - subscript.constant, high=high - subscript.constant)
+                low, high = low - subscript.constant, high - subscript.constant
             else:
-                ranges[name] = Index(name=name, low=subscript.constant - high + 1, high=subscript.constant - low + 1)
+                low, high = subscript.constant - high + 1, subscript.constant - low + 1
+            ranges[name] = replace(ranges[name], low=low, high=high)
     return tuple(ranges[index.name] for index in indices)
 
 
@@ -143,7 +146,7 @@ class _Lowering:
             return
         value = self._expressions.lower(statement.value, name, indices)
         match value.signed() if isinstance(value, Sum) else ():
-            case [Term(factors=[Read() as read], sign=1, reduce=())]:
+            case [Term(factors=[Read() as read], sign=1, reduce=())] if not name.startswith(MEANT):
                 self._elements.place(name, box, Copied(write=write, indices=indices, operand=read))
             case [term] if name in self._gradients and is_product(term):
                 source = Multiplied(write=write, indices=indices, term=term, span=span)

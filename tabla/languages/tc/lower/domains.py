@@ -27,11 +27,12 @@ def pieces_of(step: Domain, sizes: Mapping[str, Size]) -> tuple[Points, ...]:
     An index that the value divides becomes two indices.
     """
     statement = step.statement
+    stated = {given.index: given.span for given in statement.ranges}
 
     def index(name: str) -> Index:
         low, high = step.intervals[name].low.value, step.intervals[name].high.value
         assert low is not None and high is not None
-        return Index(name=name, low=low, high=high)
+        return Index(name=name, low=low, high=high, span=stated.get(name))
 
     points = Points(
         step=step,

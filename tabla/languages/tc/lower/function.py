@@ -83,8 +83,9 @@ class _Lowering:
             if tensor.initial:
                 name, box = tensor.name, _box(tuple(step.intervals[index] for index in step.statement.indices))
                 shape = tuple(high - low for low, high in box)
-                self.builder.tensor(name, shape, "input", origin=name, span=tensor.span)
-                self.held[name] = Held(tensor=name, base=tuple(low for low, _ in box))
+                base = tuple(low for low, _ in box)
+                self.builder.tensor(name, shape, "input", origin=name, span=tensor.span, base=base)
+                self.held[name] = Held(tensor=name, base=base)
                 self.boxes[name], self.versions[name] = [box], 1
 
     def run(self) -> None:
@@ -178,8 +179,9 @@ class _Lowering:
         version = self.versions[name] = self.versions.get(name, 0) + 1
         unique = f"{self.prefix}{name}" if version == 1 else f"{self.prefix}{name}.{version}"
         shape = tuple(b - a for a, b in bounds)
-        self.builder.tensor(unique, shape, "value", origin=name, span=span, filled=self._gaps(step))
-        return Held(tensor=unique, base=tuple(a for a, _ in bounds))
+        base = tuple(a for a, _ in bounds)
+        self.builder.tensor(unique, shape, "value", origin=name, span=span, filled=self._gaps(step), base=base)
+        return Held(tensor=unique, base=base)
 
     def _gaps(self, step: Domain) -> bool:
         """Return whether the statements that write a tensor from here on, up to its next version, leave

@@ -154,7 +154,8 @@ def narrowed(points: Points, constraints: Sequence[Affine]) -> Points | None:
         low, high = (max(old.low, ceil(end)), old.high) if factor > 0 else (old.low, min(old.high, floor(end) + 1))
         if low >= high:
             return None
-        box[name] = Index(name=name, low=low, high=high)
+        # A condition of the text narrows the range, so the text says it.
+        box[name] = replace(old, low=low, high=high, span=old.span or points.value.span)
     outer = {index.name for index in points.indices}
     partial = points.partial or any(outer.issuperset(c.names) for c in kept)
     partial |= any(box[index.name] != index for index in points.indices)
