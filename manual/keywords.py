@@ -35,7 +35,7 @@ NAMES = {
     "Path": "pathlib",
     "TypedDict": "typing",
     "ArrayLike": "numpy.typing",
-    "Pass": "tabla.graph.passes.pipeline",
+    "Pass": "tabla.graph.passes.framework",
     "DataSource": "tabla.learn.data.source",
     "Shares": "tabla.learn.data.split",
     "Objective": "tabla.schedule.mapping.effort",

@@ -11,7 +11,7 @@ from tabla.base.kinds import Choice, FileName, NumberChoice, Object, Switch, Tex
 from tabla.base.options import About, Record, option
 from tabla.base.source import TablaError, TablaTypeError, TablaValueError
 from tabla.graph.format import Format, width_of
-from tabla.graph.passes.pipeline import Pass
+from tabla.graph.passes.framework import Pass
 from tabla.languages.options import BUILDS, ProgramOptions
 from tabla.program.bus import BUS_WIDTHS
 from tabla.program.overlay import Overlay
@@ -32,9 +32,9 @@ _DEPTH: About = {"group": "the array", "commands": BUILDS, "metavar": "N", "exam
 _ARRAY, _PROGRAM, _HOST = "the array", "the program", "the host"
 
 
-def _checked_passes(name: str, value: Any) -> tuple[Pass, ...]:
+def _checked_passes(name: str, value: Any) -> tuple[Pass[...], ...]:
     if not isinstance(value, Sequence) or not all(isinstance(each, Pass) for each in value):
-        raise TablaTypeError(f"{name}: these are not passes", hint="write passes=(Pass(name=..., function=...),)")
+        raise TablaTypeError(f"{name}: these are not passes", hint="docs/extend/pass.md has an example")
     return tuple(value)
 
 
@@ -195,7 +195,7 @@ class ArrayOptions(Record):
         example="64",
         unit="bits",
     )
-    passes: Sequence[Pass] = option(
+    passes: Sequence[Pass[...]] = option(
         Object(check=_checked_passes),
         "passes of your own, which run after those of the pipeline",
         default=(),

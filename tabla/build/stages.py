@@ -18,7 +18,7 @@ from tabla.base.source import Span, TablaError, TablaValueError
 from tabla.build.options import Options
 from tabla.graph.format import Format
 from tabla.graph.graph import Graph
-from tabla.graph.legal import Legal
+from tabla.graph.passes.framework import Setting
 from tabla.graph.passes.minibatch import minibatched
 from tabla.graph.passes.model_guard import with_model_guard
 from tabla.graph.passes.pipeline import shaped
@@ -102,6 +102,17 @@ class Stages:
         """Return what the words of a result stand for, by the name that is shown. A result never has guard bits."""
         return WordType(name=shown, format=self.format, role="result", integer=shown in self.integers)
 
+    @property
+    def setting(self) -> Setting:
+        """What passes may ask for."""
+        return Setting(
+            fmt=self.format,
+            samples=self.options.minibatch,
+            guard=self.options.model_guard or 0,
+            pes=self.template.pes,
+            predict=self.options.predicted,
+        )
+
     @cached_property
     def integers(self) -> frozenset[str]:
         """The inputs and results whose words are integers."""
@@ -111,7 +122,7 @@ class Stages:
         """Return the graph of one sample, which also returns the values named in `results`."""
         guard = self.options.model_guard or 0
         with self.reading.text.pointing_back():
-            graph = with_model_guard(self.reading.lower(self.format, results), guard, self.format)
+            graph = with_model_guard.run(self.reading.lower(self.format, results), self.setting)
         if self.options.runtime_rate and graph.rate is None:
             raise TablaError(f"--runtime-rate: '{self.name}' has no learning rate that can be loaded")
         for name in results if guard else ():
@@ -130,14 +141,14 @@ class Stages:
     @cached_property
     def lowered(self) -> Graph:
         """The graph of a step of ``options.minibatch`` samples. Its evaluation judges the machine, word for word."""
-        return minibatched(self.sample, self.options.minibatch)
+        return minibatched.run(self.sample, self.setting)
 
     @cached_property
     def graph(self) -> Graph:
         """The graph that is compiled: that of a step, after the passes."""
         from tabla.build.files.notebook import drawn_graph
 
-        return drawn_graph(shaped(self.lowered, self.format, self.options.passes))
+        return drawn_graph(shaped(self.lowered, self.format, self.options.passes, pes=self.template.pes))
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -221,7 +232,7 @@ class Stages:
         return {".v": verilog(self.image, self.module, stoppable=True), "_axi.v": wrapper}
 
     @cached_property
-    def legal(self) -> Legal:
+    def legal(self) -> Graph:
         """The graph that the machine can run: the graph after the legalising passes, with the words of its constants.
 
         Raises `TablaError` for a program that no array holds, or that the machine cannot run.
@@ -340,11 +351,9 @@ class Stages:
             case "kernel":
                 return self._kernel_text()
             case "graph":
-                from tabla.graph.text import graph_text
+                from tabla.graph.text import graph_file_text
 
-                integers = sorted(self.integers & self.graph.tensors.keys())
-                head = [f"format {self.format}", *([f"integers {', '.join(integers)}"] if integers else [])]
-                return "\n".join([*head, graph_text(self.graph)])
+                return graph_file_text(self.graph, self.format, self.integers)
             case "mapping":
                 return f"{self.mapping.text()}\n{self.report().costs.text()}"
             case "schedule":

@@ -58,7 +58,7 @@ class FloatPlan:
     def of(graph: Graph) -> FloatPlan:
         """Make a graph ready."""
         memory = Memory.of(graph, np.float64)
-        kernels = tuple(_kernel(statement, memory.buffers) for statement in graph.statements)
+        kernels = tuple(_kernel(graph, statement, memory.buffers) for statement in graph.statements)
         return FloatPlan(graph=graph, memory=memory, kernels=kernels)
 
     def load(self, models: Mapping[str, Reals]) -> None:
@@ -93,10 +93,10 @@ class _RealNumbers:
         return 2.0**-shift if factors == 2 else 1.0
 
 
-def _kernel(statement: Statement, buffers: Mapping[str, Reals]) -> Callable[[], None]:
+def _kernel(graph: Graph, statement: Statement, buffers: Mapping[str, Reals]) -> Callable[[], None]:
     operands = Operands.of(statement, buffers, _RealNumbers())
     if isinstance(statement.operation, Gather):
-        return operands.around(gathered(operands, statement.operation))
+        return operands.around(gathered(operands, statement.operation, flat=graph.flat_gathers))
     target, value = operands.target, _value(statement, operands)
 
     def run() -> None:

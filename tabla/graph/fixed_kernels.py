@@ -143,6 +143,8 @@ def fixed_kernel(graph: Graph, statement: Statement, fmt: Format, buffers: Mappi
     model = next((model for model, following in graph.updates.items() if following == statement.target), None)
     operands = Operands.of(statement, buffers, WordNumbers(format=fmt))
     site = _Site(statement=statement, format=fmt, operands=operands, tally=tally, model=model)
+    if isinstance(statement.operation, Gather):
+        return operands.around(gathered(operands, statement.operation, flat=graph.flat_gathers))
     return operands.around(_kernel(site))
 
 
@@ -160,7 +162,7 @@ def _kernel(site: _Site) -> Kernel:
         case Extreme():
             return _extreme(site, operation)
         case Gather():
-            return gathered(site.operands, operation)
+            raise AssertionError("a gather has no words of its own")
         case _:
             assert_never(operation)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,9 @@ from tabla.graph.masked import Operands
 from tabla.graph.windows import ramp
 
 
-def gathered(operands: Operands, operation: Gather) -> Callable[[], None]:
-    """Return a function that fills the target of a gather. A position outside the tensor is the user's fault
-    (`TablaError`).
+def gathered(operands: Operands, operation: Gather, *, flat: bool = False) -> Callable[[], None]:
+    """Return a function that fills the target of a gather; with `flat`, of one of a graph with flat gathers. A position
+    outside the tensor is the user's fault (`TablaError`).
     """
     statement = operands.statement
     source: NDArray[Any] = operands.buffers[operation.tensor]
@@ -35,13 +36,30 @@ def gathered(operands: Operands, operation: Gather) -> Callable[[], None]:
         for axis, (table, offset) in enumerate(axes):
             given = offset if table is None else table.astype(np.int64) + offset
             held = np.where(mask, given, 0)
+            if flat:
+                places.append(held)
+                continue
             if held.min() < 0 or held.max() >= source.shape[axis]:
                 outside = held[(held < 0) | (held >= source.shape[axis])]
                 refuse(statement, operation, axis, int(outside.flat[0]), source.shape[axis])
             places.append(held)
+        if flat:
+            places = list(_unflat(places, source.shape, operation.tensor))
         operands.target[...] = source[tuple(places)]
 
     return run
+
+
+def _unflat(parts: list[NDArray[np.int64]], shape: tuple[int, ...], tensor: str) -> tuple[NDArray[np.int64], ...]:
+    """Return positions on each axis for the parts of positions that are counted in words of the row-major tensor."""
+    strides = (prod(shape[axis + 1 :]) for axis in range(len(shape)))
+    position = sum((part * stride for part, stride in zip(parts, strides, strict=True)), start=np.int64(0))
+    if position.min() < 0 or position.max() >= prod(shape):
+        raise TablaError(
+            f"'{tensor}' is read at word {int(position.min())} to {int(position.max())}, and has {prod(shape)}",
+            hint=f"positions are integers from 0 to {prod(shape) - 1}",
+        )
+    return np.unravel_index(position, shape)
 
 
 def refuse(statement: Statement, operation: Gather, axis: int, position: int, extent: int) -> None:

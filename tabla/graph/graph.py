@@ -10,6 +10,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from tabla.base.source import Span
 from tabla.graph.rate import RuntimeRate
 
@@ -373,6 +376,12 @@ class Graph:
     `notes` are warnings for the user, for example about quantisation. `samples` is how many samples a step takes; where
     it is more than one, inputs, labels and results have it as their leading axis. `rate` is the learning rate, if
     hosts load it.
+
+    `words` holds, for each tensor of the role ``constant``, its words as integers of a format with `fraction` fraction
+    bits, in the tensor's shape. Two graphs that are equal may differ in them.
+
+    With `flat_gathers` the subscripts of a gather are parts of one position, counted in words of the row-major tensor,
+    as the pass ``flat-gathers`` leaves them. A single one of them may then lie outside of the tensor.
     """
 
     name: str
@@ -383,6 +392,9 @@ class Graph:
     notes: tuple[str, ...] = ()
     samples: int = 1
     rate: RuntimeRate | None = None
+    flat_gathers: bool = False
+    words: Mapping[str, NDArray[np.int64]] = field(default_factory=dict, compare=False, repr=False)
+    fraction: int = field(default=0, compare=False)
 
     @property
     def model_guard(self) -> int:

@@ -42,13 +42,16 @@ class Memory(Generic[Element]):
         return Memory(graph=graph, buffers=buffers, guards=guards)
 
     def load(self, models: Mapping[str, NDArray[Element]]) -> None:
-        """Set every model and every constant, and every next value to its model, so that elements without an update
-        keep their words.
+        """Set every model, every constant to its words, and every next value to its model, so that elements without an
+        update keep their words.
 
         A model that is missing or has another shape is the user's fault.
         """
-        for tensor in self._of_role("model", "constant"):
+        for tensor in self._of_role("model"):
             self._put(tensor.name, _fitting(models, tensor))
+        for name, words in self.graph.words.items():
+            exact = self.buffers[name].dtype == np.int64
+            np.copyto(self.buffers[name], words if exact else np.ldexp(words, -self.graph.fraction))
         for model, following in self.graph.updates.items():
             np.copyto(self.buffers[following], self._whole(model))
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import assert_never
 
+import numpy as np
+from numpy.typing import NDArray
+
+from tabla.graph.format import Format
 from tabla.graph.graph import (
     Affine,
     Compare,
@@ -28,20 +32,43 @@ from tabla.graph.graph import (
 )
 from tabla.graph.rate import RATE
 
+MOST_INLINE = 64
+"""The most words of a constant that a file of a graph holds itself. An ``.npz`` file beside it holds more of them."""
 
-def graph_text(graph: Graph) -> str:
+
+def graph_text(graph: Graph, beside: str = "") -> str:
     """Return the tensors, statements, updates and results, one per line and in the graph's order. The text ends with a
     line end.
+
+    The words of constants are in the text. With `beside`, the name of an ``.npz`` file, those of the constants that
+    `words_beside` returns are in that file.
     """
-    return "".join(f"{line}\n" for line in _lines(graph))
+    return "".join(f"{line}\n" for line in _lines(graph, beside))
 
 
-def _lines(graph: Graph) -> Iterator[str]:
+def graph_file_text(graph: Graph, fmt: Format, integers: Iterable[str] = (), beside: str = "") -> str:
+    """Return the text of a graph as a file has it: below its format, and the tensors whose words are integers."""
+    named = sorted(graph.tensors.keys() & set(integers))
+    head = [f"format {fmt}", *([f"integers {', '.join(named)}"] if named else [])]
+    return "\n".join([*head, graph_text(graph, beside)])
+
+
+def words_beside(graph: Graph) -> dict[str, NDArray[np.int64]]:
+    """Return the words of the constants with more than `MOST_INLINE` elements."""
+    return {name: words for name, words in graph.words.items() if words.size > MOST_INLINE}
+
+
+def _lines(graph: Graph, beside: str) -> Iterator[str]:
     yield f"graph {graph.name}" + (f", {graph.samples} samples a step" if graph.samples > 1 else "")
+    if graph.flat_gathers:
+        yield "  flat gathers"
     for tensor in graph.tensors.values():
         shape = "".join(f"[{extent}]" for extent in tensor.shape)
+        filled = " filled with 0" * tensor.filled
         guard = f" with {tensor.guard} guard bits" if tensor.guard else ""
-        yield f"  {tensor.role} {tensor.name}{shape}{' filled with 0' * tensor.filled}{guard}"
+        split = f" split at axis {tensor.split}" if tensor.split >= 0 else ""
+        words = _words(graph.words[tensor.name], beside) if tensor.name in graph.words else ""
+        yield f"  {tensor.role} {tensor.name}{shape}{filled}{guard}{split}{words}"
     if graph.statements:
         yield ""
     for statement in graph.statements:
@@ -59,13 +86,21 @@ def _lines(graph: Graph) -> Iterator[str]:
         yield f"  note: {note}"
 
 
+def _words(words: NDArray[np.int64], beside: str) -> str:
+    """Return the words of a constant in row-major order, or the file that has them."""
+    if beside and words.size > MOST_INLINE:
+        return f" words in {beside}"
+    return f" words {' '.join(map(str, words.flat))}"
+
+
 def statement_text(statement: Statement) -> str:
     """``h[j] = sum[i](w[j][i]*x[i]) + b[j]   for j in [0, 4), i in [0, 3) where i-j >= 0``."""
     place = "".join(f"[{subscript}]" for subscript in statement.write)
     box = (*statement.indices, *statement.reduced)
     ranges = f"   for {', '.join(map(_range, box))}" if box else ""
     where = " where " * bool(statement.constraints) + ", ".join(f"{c} >= 0" for c in statement.constraints)
-    return f"{statement.target}{place} = {_operation(statement)}{ranges}{where}"
+    across = "   across groups" * statement.crosses
+    return f"{statement.target}{place} = {_operation(statement)}{ranges}{where}{across}"
 
 
 def _range(index: Index) -> str:

@@ -43,7 +43,7 @@ class GraphFault(AssertionError):
     """A graph that breaks a rule."""
 
 
-def verify(graph: Graph, *, flat_gathers: bool = False) -> None:
+def verify(graph: Graph) -> None:
     """Raise `GraphFault` for the first rule that a graph breaks, and `TooManyPoints` where telling it would take too
     much memory. The rules are:
 
@@ -58,9 +58,7 @@ def verify(graph: Graph, *, flat_gathers: bool = False) -> None:
     - The elements that a filled tensor lacks count as written. Such a tensor is not written after it was read.
     - A sum has the guard bits of the tensor that it writes. With guard bits, one term is the stored element that the
       sum replaces.
-
-    With `flat_gathers` the subscripts of a gather are parts of one position, counted in words of the row-major tensor,
-    as the pass `flat-gathers` leaves them. A single one of them may then lie outside the tensor.
+    - Constants, and no other tensors, have words, and in their shapes.
     """
     _check_tensors(graph)
     written = {name: _Written(tensor) for name, tensor in graph.tensors.items()}
@@ -74,7 +72,7 @@ def verify(graph: Graph, *, flat_gathers: bool = False) -> None:
             for operand, box in operands_with_indices(statement):
                 _check_operand(operand, box, statement.constraints, written)
             if isinstance(statement.operation, Gather):
-                _check_gather(statement, statement.operation, written, flat=flat_gathers)
+                _check_gather(statement, statement.operation, written, flat=graph.flat_gathers)
             _check_write(statement, graph, written)
         except GraphFault as fault:
             raise GraphFault(f"statement {statement.id} ({statement.target}): {fault}") from None
@@ -106,6 +104,16 @@ def _check_tensors(graph: Graph) -> None:
             raise GraphFault(f"update {model} <- {following} joins the shapes {sorted(shapes)}")
         if len({tensor.guard for tensor in pair if tensor}) != 1:
             raise GraphFault(f"update {model} <- {following} joins different numbers of guard bits")
+    constants = {name for name, tensor in graph.tensors.items() if tensor.role == "constant"}
+    if constants != graph.words.keys():
+        raise GraphFault(f"its constants are {sorted(constants)}, and it has words of {sorted(graph.words)}")
+    for name, words in graph.words.items():
+        tensor = graph.tensors[name]
+        # Groups that share a constant have the words of all of them.
+        own = tuple(n if axis != tensor.split else 0 for axis, n in enumerate(tensor.shape))
+        held = tuple(n if axis != tensor.split else n % tensor.shape[axis] for axis, n in enumerate(words.shape))
+        if own != held:
+            raise GraphFault(f"the words of {name} have the shape {words.shape}, and it has {tensor.shape}")
     nexts = {name for name, tensor in graph.tensors.items() if tensor.role == "next"}
     if len(set(graph.updates.values())) != len(graph.updates) or nexts != set(graph.updates.values()):
         raise GraphFault("next values and updates are not one to one")

@@ -12,7 +12,7 @@ from typing import TypedDict
 
 from numpy.typing import ArrayLike
 
-from tabla.graph.passes.pipeline import Pass
+from tabla.graph.passes.framework import Pass
 from tabla.learn.data.source import DataSource
 from tabla.learn.data.split import Shares
 from tabla.schedule.mapping.effort import Objective
@@ -40,7 +40,7 @@ class CompileOptions(TypedDict, total=False):
     model_guard: int | None
     bus: str | None
     bus_width: int | None
-    passes: Sequence[Pass]
+    passes: Sequence[Pass[...]]
     scheduler: Scheduler | None
     defines: Mapping[str, str | float]
     learning_rate: str | float | None

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from tabla.graph.format import Format
 from tabla.graph.graph import Graph
-from tabla.graph.legal import Legal
-from tabla.graph.passes.legalise.pipeline import legalise
+from tabla.graph.passes.pipeline import legalise
 from tabla.schedule.check import ScheduleFault, check
 from tabla.schedule.mapping.capacity import refuse_excess
 from tabla.schedule.mapping.effort import DEFAULT_EFFORT, EFFORTS, Effort, Objective
@@ -22,18 +21,18 @@ from tabla.schedule.placing.schedule import Schedule
 from tabla.templates.template import Template
 
 
-def legal_graph(graph: Graph, template: Template, format: Format) -> Legal:
+def legal_graph(graph: Graph, template: Template, format: Format) -> Graph:
     """Return the graph that the machine runs, with the words of its constants.
 
     Raises `TablaError` for a program that no array holds, or that the machine cannot run.
     """
     refuse_excess(graph, template)
-    return legalise(graph, format)
+    return legalise(graph, format, pes=template.pes)
 
 
 def best_mapping(
     graph: Graph,
-    legal: Legal,
+    legal: Graph,
     template: Template,
     format: Format,
     effort: Effort = EFFORTS[DEFAULT_EFFORT],

@@ -6,7 +6,6 @@ import pytest
 
 from tabla.graph.format import Format
 from tabla.graph.graph import ExtremeOp
-from tabla.graph.legal import Legal
 from tabla.graph.passes.legalise.materialise import materialise
 from tabla.schedule.check import check
 from tabla.schedule.mapping.search import Search
@@ -58,10 +57,10 @@ def test_running_in_lanes() -> None:
     need("icarus")
     for kind in ("products", "min"):
         graph = scan_graph(Shape(kind=kind, rows=5, points=4, offset=-1))
-        whole = materialise(Legal(graph=graph), Q6_10)
+        whole = materialise(graph, Q6_10)
         mappings = Search(whole, template_for(4).with_roots(1).with_sequencers(1)).candidates(8)
         mapping = next(m for m in mappings if m.fits[0].way == "lane")
-        made = schedule_mapping(whole.graph, mapping, Q6_10)
+        made = schedule_mapping(whole, mapping, Q6_10)
         assert made is not None
         check(made)
         hold_schedule(made, "icarus", samples=2)

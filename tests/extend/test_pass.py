@@ -14,7 +14,7 @@ import tabla
 from tabla.graph.format import Format
 from tabla.graph.graph import Graph, Linear, Read, Statement, Term
 from tabla.graph.operations import zero_or_one
-from tabla.graph.passes.pipeline import Pass
+from tabla.graph.passes.framework import Pass, Setting
 from tabla.graph.verify import GraphFault, verify
 from tests.extend.pages import snippets, write_files
 from tests.graph.graph_strategy import graphs
@@ -22,32 +22,32 @@ from tests.graph.passes.test_pipeline import formats, same_words, seeds
 
 
 @pytest.fixture
-def squares_of_flags(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pass]:
+def squares_of_flags(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pass[...]]:
     """The pass of the page."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     write_files("pass.md", tmp_path)
     import squares
 
-    yield squares.SQUARES
+    yield squares.without_squares
     del sys.modules["squares"]
 
 
-def test_the_page_runs(squares_of_flags: Pass) -> None:
+def test_the_page_runs(squares_of_flags: Pass[...]) -> None:
     (snippet,) = snippets("pass.md")
     exec(compile(snippet, "pass.md", "exec"), {})
 
 
-def test_it_changes_no_word(squares_of_flags: Pass) -> None:
+def test_it_changes_no_word(squares_of_flags: Pass[...]) -> None:
     @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
     @given(graph=graphs(), fmt=formats, seed=seeds)
     def check(graph: Graph, fmt: Format, seed: int) -> None:
         squared = with_squares(graph)
         assume(squared != graph)
         verify(squared)
-        after = squares_of_flags.function(squared, fmt)
+        after = squares_of_flags.run(squared, Setting(fmt=fmt))
         verify(after)
-        assert after == squares_of_flags.function(graph, fmt)
+        assert after == squares_of_flags.run(graph, Setting(fmt=fmt))
         same_words(squared, after, fmt, seed)
 
     check()
@@ -74,10 +74,13 @@ def with_squares(graph: Graph) -> Graph:
     return replace(graph, statements=tuple(map(rewritten, graph.statements)))
 
 
-def test_a_pass_that_breaks_a_rule_is_named(squares_of_flags: Pass) -> None:
+def test_a_pass_that_breaks_a_rule_is_named(squares_of_flags: Pass[...]) -> None:
     def broken(graph: Graph, fmt: Format) -> Graph:
         return replace(graph, statements=graph.statements[:-1])
 
     Path("square.t").write_text("model_input x[4]; iterator i[0:4]; y[i] = x[i] * x[i];\n")
     with pytest.raises(GraphFault, match=r"^after forgets: "):
-        tabla.compile("square.t", passes=(squares_of_flags, Pass(name="forgets", function=broken)))
+        tabla.compile(
+            "square.t",
+            passes=(squares_of_flags, Pass(name="forgets", description="forget the last statement", function=broken)),
+        )

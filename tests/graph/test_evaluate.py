@@ -218,7 +218,8 @@ def test_constant_tensors_are_loaded_with_the_models() -> None:
     b.tensor("x", "input")
     b.tensor("r", "value", 2)
     b.let("r", "i", Linear(terms=(times(at("c", "i"), at("x")),)), i=2)
-    found = run_fixed(b.graph("g", {}), Q6_10, {"x": np.array([2048, 1024])}, {"c": np.array([3, 4])}, keep=["r"])
+    graph = replace(b.graph("g", {}), words={"c": np.array([3, 4])})
+    found = run_fixed(graph, Q6_10, {"x": np.array([2048, 1024])}, {}, keep=["r"])
     assert found.kept["r"].tolist() == [[6, 8], [3, 4]]
     assert not found.models
 

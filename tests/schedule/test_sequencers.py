@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from tabla.base.source import Source
 from tabla.graph.format import Format
 from tabla.graph.graph import Graph
-from tabla.graph.legal import Legal
 from tabla.graph.passes.legalise.materialise import materialise
 from tabla.graph.passes.legalise.snapshot import snapshot
 from tabla.languages.tabla import parse
@@ -47,7 +46,7 @@ SEVERAL = ARRAYS.filter(lambda t: t.sequencers > 1)
 
 def side_by_side(graph: Graph, template: Template, format: Format, least: int) -> Schedule | None:
     """The first mapping that can be scheduled with clusters in few lanes, be it fast or not."""
-    material = materialise(Legal(graph=snapshot(graph)), format)
+    material = materialise(snapshot(graph), format)
     for mapping in Search(material, template.with_roots(1)).candidates(3):
         spread = spread_out(mapping, least=least)
         if any(fit.span.lanes for fit in spread.fits):

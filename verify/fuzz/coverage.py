@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from tabla.graph.graph import Compare, Extreme, Function, Linear, Product
-from tabla.graph.passes.pipeline import PIPELINE, SHAPING
+from tabla.graph.passes.pipeline import SHAPE, SIMPLIFY
 from tabla.schedule.mapping.changes import kinds
 from tabla.schedule.placing.schedule import Schedule
 from tabla.schedule.strands.strand import Strand
@@ -63,7 +63,7 @@ def _microcode(strand: Strand) -> set[str]:
 def coverable() -> set[str]:
     """Return the names of all that programs can try, but for operations, which have no list of their own."""
     found = {f"notation {name}" for name in NOTATIONS} | {f"format {format}" for format in FORMATS}
-    found |= {f"pass {each.name}" for each in (*PIPELINE, *SHAPING)}
+    found |= {f"pass {each.name}" for each in (*SIMPLIFY.passes, *SHAPE.passes)}
     found |= {f"change {kind.__name__}" for kind in kinds()}
     found |= {*OVERLAYS, *_CORNERS, *_ENGINES}
     for unit in _UNITS:

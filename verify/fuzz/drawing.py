@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from tabla.base.source import Source, TablaError
 from tabla.graph.format import Format
 from tabla.graph.graph import Graph
+from tabla.graph.passes.framework import Setting
 from tabla.graph.passes.minibatch import minibatched
-from tabla.graph.passes.pipeline import PIPELINE, SHAPING, Pass, run_passes
+from tabla.graph.passes.pipeline import SHAPE, SIMPLIFY, pass_runs
 from tabla.graph.text import graph_text
 from tabla.languages.tc import parse as parse_kernel
 from tabla.languages.tc.lower import lower as lower_kernel
@@ -161,14 +162,8 @@ def _change(draw: st.DrawFn) -> tuple[str, int]:
 def _shaped(graph: Graph, format: Format, changed: set[str]) -> Graph:
     """Return what `shaped` returns, and note the passes that change the graph."""
 
-    def noted(each: Pass) -> Pass:
-        def function(graph: Graph, format: Format) -> Graph:
-            after = each.function(graph, format)
-            changed.update([each.name] if after != graph else [])
-            return after
-
-        return replace(each, function=function)
-
-    for passes in (PIPELINE, SHAPING):
-        graph = run_passes(graph, format, [noted(each) for each in passes])
+    for group in (SIMPLIFY, SHAPE):
+        for each in pass_runs(graph, Setting(fmt=format), group):
+            changed.update([each.which.name] if each.after != each.before else [])
+            graph = each.after
     return graph

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from math import prod
 from typing import Generic, assert_never
 
 from tabla.graph.compiled.text import Number, Text
@@ -208,6 +209,9 @@ class Statements(ABC, Generic[Number]):
 
     def _gather(self, statement: Statement, operation: Gather) -> None:
         """Check every position of an axis before the next axis, as the evaluation in numpy does, and then read."""
+        if self.graph.flat_gathers:
+            self._flat_gather(statement, operation)
+            return
         places: list[str] = []
         outer = applying(statement.constraints, statement.indices)
         for axis, subscript in enumerate(operation.subscripts):
@@ -227,4 +231,23 @@ class Statements(ABC, Generic[Number]):
         with self.text.loops(statement.indices), self.text.where(outer):
             source = self.variables[operation.tensor]
             read = source if operation.tensor in self.plain else f"{source}[{', '.join(places) or '()'}]"
+            self.text.line(f"{self.target(statement)} = {self.seen(operation.tensor, read)}")
+
+    def _flat_gather(self, statement: Statement, operation: Gather) -> None:
+        """Check the one position, counted in words of the row-major tensor, and read the element that is there."""
+        shape, parts = self.graph.tensors[operation.tensor].shape, list[str]()
+        strides = [prod(shape[axis + 1 :]) for axis in range(len(shape))]
+        for subscript, stride in zip(operation.subscripts, strides, strict=True):
+            offset = subscript.offset if isinstance(subscript, Gathered) else subscript
+            parts += [f"{stride} * ({self.text.affine(offset)})"] if offset != Affine() else []
+            parts += [f"{stride} * int({self.operand(subscript.table)})"] if isinstance(subscript, Gathered) else []
+        places = [f"position // {stride} % {extent}" for stride, extent in zip(strides, shape, strict=True)]
+        outer = applying(statement.constraints, statement.indices)
+        with self.text.loops(statement.indices), self.text.where(outer):
+            self.text.line(f"position = {' + '.join(parts)}")
+            with self.text.block(f"if position < 0 or position >= {prod(shape)}:"):
+                self.text.line(f"events[1], events[2], events[3] = {statement.id}, {len(shape) - 1}, position")
+                self.text.line("return sample")
+            source = self.variables[operation.tensor]
+            read = source if operation.tensor in self.plain else f"{source}[{', '.join(places)}]"
             self.text.line(f"{self.target(statement)} = {self.seen(operation.tensor, read)}")

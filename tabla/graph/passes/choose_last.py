@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from tabla.graph.format import Format
 from tabla.graph.graph import Graph, Linear, Operand, Read, Statement, Tensor, Term
 from tabla.graph.operations import zero_or_one
+from tabla.graph.passes.framework import Condition, graph_pass
 from tabla.graph.rewrite import read_once, with_statements
 
 
@@ -25,10 +26,13 @@ class _Choice:
     sign: int
 
 
+@graph_pass(
+    "choose-last",
+    "multiply by a late value that is 0 or 1 last",
+    condition=Condition(text="1 is a word of the format", holds=lambda fmt: fmt.one <= fmt.highest),
+)
 def choose_last(graph: Graph, fmt: Format) -> Graph:
     """Move choices of scalars behind the product that reads them. The old choices stay for `drop_dead`."""
-    if fmt.one > fmt.highest:  # 1 is no word of the format
-        return graph
     alone, depths, choices, tensors = read_once(graph), _depths(graph), _choices(graph), dict(graph.tensors)
     changed: list[Statement] = []
     for statement in graph.statements:

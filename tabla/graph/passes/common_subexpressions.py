@@ -25,6 +25,7 @@ from tabla.graph.graph import (
     Read,
     Statement,
 )
+from tabla.graph.passes.framework import graph_pass
 from tabla.graph.rewrite import (
     copied,
     copy_of,
@@ -38,6 +39,10 @@ from tabla.graph.rewrite import (
 _Key = tuple[object, ...]
 
 
+@graph_pass(
+    "common-subexpressions",
+    "of statements that compute the same words, make the later ones copies of the first",
+)
 def common_subexpressions(graph: Graph, fmt: Format) -> Graph:
     """Replace repeated computations by copies. Next values keep their own computations, because they count how often a
     word stays as it was.

@@ -6,13 +6,16 @@ from dataclasses import replace
 
 from tabla.graph.format import Format
 from tabla.graph.graph import Graph
+from tabla.graph.passes.framework import graph_pass
 from tabla.graph.rewrite import needed_for, with_statements
 
 
+@graph_pass("drop-dead", "remove statements and values that no update and no result needs")
 def drop_dead(graph: Graph, fmt: Format) -> Graph:
     """Keep what leads to next values and results. Inputs, labels and models stay, because they are the program's
     interface.
     """
     kept, needed = needed_for((*graph.updates.values(), *(tensor for _, tensor in graph.results)), graph.statements)
     tensors = {name: t for name, t in graph.tensors.items() if t.role not in ("value", "constant") or name in needed}
-    return with_statements(replace(graph, tensors=tensors), kept)
+    words = {name: words for name, words in graph.words.items() if name in tensors}
+    return with_statements(replace(graph, tensors=tensors, words=words), kept)

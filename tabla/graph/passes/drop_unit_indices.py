@@ -27,9 +27,11 @@ from tabla.graph.graph import (
     Product,
     Statement,
 )
+from tabla.graph.passes.framework import graph_pass
 from tabla.graph.rewrite import operand_at, substituted, with_operands, with_statements
 
 
+@graph_pass("drop-unit-indices", "replace indices that have one value by this value")
 def drop_unit_indices(graph: Graph, fmt: Format) -> Graph:
     """Return the graph without indices of extent 1. A statement that writes nothing keeps its indices."""
     return with_statements(graph, map(_without, graph.statements))

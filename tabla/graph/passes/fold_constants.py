@@ -44,6 +44,7 @@ from tabla.graph.graph import (
     Statement,
     Term,
 )
+from tabla.graph.passes.framework import graph_pass
 from tabla.graph.rewrite import copied, copy_of, operand_at, with_operands, with_operation, with_statements
 
 _HOLDS_FOR_EQUALS: Mapping[CompareOp, bool] = {
@@ -57,6 +58,7 @@ _HOLDS_FOR_EQUALS: Mapping[CompareOp, bool] = {
 _MOST_STEPS = 100_000  # every step rounds, so each must be taken
 
 
+@graph_pass("fold-constants", "compute what is known before any sample arrives")
 def fold_constants(graph: Graph, fmt: Format) -> Graph:
     """Fold every statement by itself. `forward_copies` carries what became constant to its readers."""
     return with_statements(graph, (_folded(statement, fmt) for statement in graph.statements))

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from tabla.graph.format import Format
 from tabla.graph.graph import Affine, Graph, Operand, Read, Statement
+from tabla.graph.passes.framework import graph_pass
 from tabla.graph.rewrite import copied, operand_at, with_operands, with_operation, with_statements
 
 
@@ -22,6 +23,7 @@ class _Copy:
     lows: Mapping[str, int]
 
 
+@graph_pass("forward-copies", "read the original in place of a copy")
 def forward_copies(graph: Graph, fmt: Format) -> Graph:
     """Replace reads of values that one statement copies, and replace such results. The copies themselves stay for
     `drop_dead`.

@@ -13,11 +13,13 @@ from typing import Literal
 
 from tabla.graph.format import Format
 from tabla.graph.graph import FLIPPED, Affine, Compare, Constant, Graph, Linear, Read, Statement, Term
+from tabla.graph.passes.framework import graph_pass
 from tabla.graph.rewrite import operand_at, read_once, with_statements
 
 ORDERS = ("<", "<=", ">", ">=")
 
 
+@graph_pass("fuse-comparisons", "compare a sum with a constant where it is made")
 def fuse_comparisons(graph: Graph, fmt: Format) -> Graph:
     """Replace comparisons of sums with constants by tests of the sums. The sums stay for `drop_dead`."""
     alone = read_once(graph)

@@ -14,7 +14,9 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from tabla.base.source import TablaError
 from tabla.graph.graph import Affine, Gather, Graph, Index, Linear, Operand, Read, Statement, Term
+from tabla.graph.passes.framework import Condition, graph_pass
 from tabla.graph.rewrite import with_operands
 
 # No name of a program has a dot.
@@ -22,13 +24,20 @@ INDEX = "sample."
 _GIVEN = ("input", "label")
 
 
+@graph_pass(
+    "minibatch",
+    "let a step take several samples, and sum their gradients before the models change",
+    condition=Condition(text="a step has more than one sample", holds=lambda samples: samples > 1),
+)
 def minibatched(graph: Graph, samples: int) -> Graph:
     """Return the graph of one step over `samples` samples. With one sample it is `graph` itself.
 
     Inputs, labels, results and all that depends on them have the shapes ``(samples, ...)``; models keep theirs.
+
+    Raises `TablaError` for a graph whose step has several samples already.
     """
-    if samples == 1:
-        return graph
+    if graph.samples > 1:
+        raise TablaError(f"'{graph.name}' takes {graph.samples} samples a step already", hint="leave the minibatch out")
     index = Index(name=INDEX, low=0, high=samples)
     each = _of_each_sample(graph)
     tensors = {n: replace(t, shape=(samples, *t.shape)) if n in each else t for n, t in graph.tensors.items()}

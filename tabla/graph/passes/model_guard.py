@@ -10,9 +10,11 @@ from dataclasses import replace
 from tabla.base.source import Label, TablaError
 from tabla.graph.format import Format
 from tabla.graph.graph import Graph, Linear, Operand, Read, Statement, is_stored
+from tabla.graph.passes.framework import graph_pass
 from tabla.graph.rewrite import with_operands
 
 
+@graph_pass("model-guard", "store the models that learn with guard bits, or say that they have none")
 def with_model_guard(graph: Graph, guard: int, fmt: Format) -> Graph:
     """Return the graph in which every model with an update has `guard` guard bits; with 0, a graph without marks.
 

@@ -13,6 +13,7 @@ from tabla.graph.format import Format
 from tabla.graph.functions import FUNCTIONS
 from tabla.graph.graph import Affine, Constant, Function, Graph, Linear, Read, Statement, Term
 from tabla.graph.operations import zero_or_one
+from tabla.graph.passes.framework import Condition, graph_pass
 from tabla.graph.rewrite import operand_at, read_once, with_statements
 
 
@@ -24,10 +25,13 @@ class _Complement:
     read: Read
 
 
+@graph_pass(
+    "multiply-out",
+    "make x * (1 - o) the sum x - x * o, where o lies between -1 and 1",
+    condition=Condition(text="3 is a word of the format", holds=lambda fmt: 3 * fmt.one <= fmt.highest),
+)
 def multiply_out(graph: Graph, fmt: Format) -> Graph:
     """Multiply out the products with complements. The complements stay for `drop_dead`."""
-    if 3 * fmt.one > fmt.highest:
-        return graph
     complements = _complements(graph)
     changed = []
     for statement in graph.statements:

@@ -29,7 +29,7 @@ def read_graph_file(path: Path, options: ProgramOptions) -> Reading:
         if value:
             raise TablaError(f"{option}: '{path}' is a graph, which holds that already", hint=f"leave {option} out")
     source = Source.from_path(path)
-    read = read_graph(source)
+    read = read_graph(source, path.parent)
 
     def lowered(number_format: Format, results: Sequence[str]) -> Graph:
         if read.format is not None and read.format != number_format:

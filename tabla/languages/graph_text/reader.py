@@ -5,13 +5,17 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache
+from pathlib import Path
 from typing import Any, get_args
 
+import numpy as np
 import ply.yacc as ply_yacc  # type: ignore[import-untyped]
+from numpy.typing import NDArray
 
+from tabla.base.arrays import read_arrays
 from tabla.base.lexemes import Token, require_docstrings
 from tabla.base.source import Source, Span, TablaError
 from tabla.graph.constraints import TooManyPoints
@@ -28,13 +32,15 @@ _ROLES: tuple[Role, ...] = get_args(Role)
 _HEAD = re.compile(r"graph (?P<name>.+?)(?:, (?P<samples>[0-9]+) samples a step)?")
 _TENSOR = re.compile(
     rf"(?P<role>{'|'.join(_ROLES)}) (?P<name>{_NAME})(?P<shape>(?:\[[0-9]+\])*)"
-    r"(?P<filled> ?filled with 0)?(?: with (?P<guard>[0-9]+) guard bits)?"
+    r"(?P<filled> ?filled with 0)?(?: with (?P<guard>[0-9]+) guard bits)?(?: split at axis (?P<split>[0-9]+))?"
+    r"(?: words (?:in (?P<file>.+)|(?P<words>-?[0-9]+(?: +-?[0-9]+)*)))?"
 )
 _UPDATE = re.compile(rf"update (?P<model>{_NAME}) <- (?P<next>{_NAME})")
 _RESULT = re.compile(rf"result (?P<shown>.+?)(?: = (?P<tensor>{_NAME}))?")
 _RATE = re.compile(
     rf"rate (?P<sign>-?){RATE} \* 2\^(?P<power>-?[0-9]+), (?P<built>-?[0-9./]+) unless another one is loaded"
 )
+_ACROSS = "   across groups"
 _MOST_AXES = 16
 
 
@@ -42,6 +48,7 @@ _MOST_AXES = 16
 class _Content:
     """What the lines of a text have said so far."""
 
+    folder: Path
     name: str = ""
     samples: int = 1
     number: Format | None = None
@@ -52,6 +59,8 @@ class _Content:
     results: list[tuple[str, str]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     rate: RuntimeRate | None = None
+    flat: bool = False
+    words: dict[str, NDArray[np.int64]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,9 +72,12 @@ class GraphFile:
     integers: frozenset[str]
 
 
-def read_graph(source: Source) -> GraphFile:
-    """Read the text that ``--emit graph`` prints. What is no such text, and no valid graph, is a `TablaError`."""
-    content = _Content()
+def read_graph(source: Source, folder: Path = Path()) -> GraphFile:
+    """Read the text that ``--emit graph`` prints. The files of constants that it names are in a folder.
+
+    What is no such text, and no valid graph, is a `TablaError`.
+    """
+    content = _Content(folder=folder)
     for span in _lines(source):
         _line(content, span)
     if not content.name:
@@ -82,6 +94,9 @@ def read_graph(source: Source) -> GraphFile:
         notes=tuple(content.notes),
         samples=content.samples,
         rate=content.rate,
+        flat_gathers=content.flat,
+        words=content.words,
+        fraction=content.number.fraction if content.number is not None and content.words else 0,
     )
     try:
         verify(graph)
@@ -91,11 +106,11 @@ def read_graph(source: Source) -> GraphFile:
 
 
 def _lines(source: Source) -> Iterator[Span]:
-    """Yield the place of the text of each line that has some, without spaces around it."""
+    """Yield the place of the text of each line that has some, without spaces around it. A comment begins with //."""
     start = 0
     for line in source.text.splitlines(keepends=True):
         text = line.strip()
-        if text:
+        if text and not text.startswith("//"):
             begin = start + line.index(text[0])
             yield Span(source=source, start=begin, end=begin + len(text))
         start += len(line)
@@ -104,7 +119,9 @@ def _lines(source: Source) -> Iterator[Span]:
 def _line(content: _Content, span: Span) -> None:
     """Add what a line says. A line that says nothing known is read as a statement."""
     text = span.source.text[span.start : span.end]
-    if text.startswith("note: "):
+    if text == "flat gathers":
+        content.flat = True
+    elif text.startswith("note: "):
         content.notes.append(text.removeprefix("note: "))
     elif text.startswith("format "):
         content.number = Format.parse(text.removeprefix("format "))
@@ -122,8 +139,11 @@ def _line(content: _Content, span: Span) -> None:
         sign, built = -1 if found["sign"] else 1, Fraction(found["built"])
         content.rate = RuntimeRate(sign=sign, shift=-int(found["power"]), built=built)
     else:
-        line = _parsed(span)
-        content.statements.append(Meaning(tensors=content.tensors, line=line).statement(len(content.statements)))
+        crosses = text.endswith(_ACROSS)
+        if crosses:
+            span = Span(source=span.source, start=span.start, end=span.end - len(_ACROSS))
+        made = Meaning(tensors=content.tensors, line=_parsed(span)).statement(len(content.statements))
+        content.statements.append(replace(made, crosses=crosses))
 
 
 def _tensor(content: _Content, found: re.Match[str], span: Span) -> None:
@@ -139,8 +159,46 @@ def _tensor(content: _Content, found: re.Match[str], span: Span) -> None:
         role=role,
         filled=bool(found["filled"]),
         guard=int(found["guard"] or 0),
+        split=int(found["split"]) if found["split"] else -1,
         span=span,
     )
+    if role == "constant" or found["words"] or found["file"]:
+        content.words[name] = _words(content, content.tensors[name], found, span)
+
+
+def _words(content: _Content, tensor: Tensor, found: re.Match[str], span: Span) -> NDArray[np.int64]:
+    """Return the words of a constant, which are in the text or in a file. Wrong ones are a `TablaError`."""
+    if tensor.role != "constant":
+        raise refused(f"'{tensor.name}' is no constant, so it has no words", span, "leave the words out")
+    if content.number is None:
+        raise refused("words belong to a format, and the text names none", span, "begin the file with: format q6.10")
+    if found["file"]:
+        words = _words_of_file(content.folder / found["file"], tensor.name, span)
+    elif found["words"]:
+        words = np.array([int(word) for word in found["words"].split()], dtype=object)
+    else:
+        raise refused(f"the constant '{tensor.name}' has no words", span, "write them behind it: words 0 1 2")
+    lowest, highest = content.number.lowest, content.number.highest
+    if words.min() < lowest or words.max() > highest:
+        raise refused(f"words of {content.number} lie between {lowest} and {highest}", span, "these are integers")
+    # Each of several groups has a part of a constant that is split, and the words are those of all groups.
+    groups = max(1, words.size // tensor.size) if tensor.split >= 0 else 1
+    if words.size != groups * tensor.size:
+        raise refused(f"'{tensor.name}' has {tensor.size} elements and {words.size} words", span, "write all of them")
+    shape = (n * groups if axis == tensor.split else n for axis, n in enumerate(tensor.shape))
+    return words.astype(np.int64).reshape(tuple(shape))
+
+
+def _words_of_file(path: Path, name: str, span: Span) -> NDArray[Any]:
+    arrays = read_arrays(path)
+    if name not in arrays:
+        raise refused(f"'{path}' has no array '{name}'", span, "write it again with tabla pass -o")
+    words = arrays[name].ravel()
+    if not words.size or np.any(words != np.rint(words)):
+        raise refused(
+            f"the words of '{name}' in '{path}' are no integers", span, "write the file again with tabla pass"
+        )
+    return words
 
 
 @cache

@@ -13,21 +13,19 @@ from dataclasses import replace
 import numpy as np
 
 from tabla.graph.format import Format
-from tabla.graph.graph import Linear, Read, Statement, Tensor, Term
-from tabla.graph.legal import Legal
+from tabla.graph.graph import Graph, Linear, Read, Statement, Tensor, Term
 
 
-def with_products(legal: Legal, format: Format) -> Legal:
+def with_products(legal: Graph, format: Format) -> Graph:
     """Return the graph of a group in which updates that cross groups multiply their old words.
 
     An update stays as it is if the format holds no such factor, and if its model is wide, because a product has only
     the upper bits of a stored word. If nothing changes, the result is `legal` itself.
     """
-    graph = legal.graph
-    following = set(graph.updates.values())
-    tensors, words = dict(graph.tensors), dict(legal.words)
+    following = set(legal.updates.values())
+    tensors, words = dict(legal.tensors), dict(legal.words)
     statements = []
-    for statement in graph.statements:
+    for statement in legal.statements:
         if statement.crosses and statement.target in following and (sign := _sign(statement, format)):
             assert isinstance(statement.operation, Linear)
             shift = statement.operation.shift
@@ -37,9 +35,9 @@ def with_products(legal: Legal, format: Format) -> Legal:
             terms = tuple(_scaled(term, Read(tensor=name), sign) for term in statement.operation.terms)
             statement = replace(statement, operation=replace(statement.operation, terms=terms))
         statements.append(statement)
-    if len(tensors) == len(graph.tensors):
+    if len(tensors) == len(legal.tensors):
         return legal
-    return Legal(graph=replace(graph, tensors=tensors, statements=tuple(statements)), words=words)
+    return replace(legal, tensors=tensors, statements=tuple(statements), words=words, fraction=format.fraction)
 
 
 def _sign(statement: Statement, format: Format) -> int:

@@ -15,7 +15,6 @@ from dataclasses import replace
 import networkx as nx
 
 from tabla.graph.graph import Graph
-from tabla.graph.legal import Legal
 from tabla.schedule.mapping.changes import at_hand
 from tabla.schedule.mapping.effort import Effort
 from tabla.schedule.mapping.joined import all_joined
@@ -111,14 +110,14 @@ def _moved(mapping: Mapping, spans: Map[int, Span]) -> Mapping:
     return replace(mapping, fits=tuple(fits), homes=homes, copies=tuple(sorted(copies)))
 
 
-def candidates(legal: Legal, template: Template, effort: Effort) -> list[Mapping]:
+def candidates(legal: Graph, template: Template, effort: Effort) -> list[Mapping]:
     """Return the best mappings by the estimates.
 
     Each statement may use all lanes. On an array with several sequencers there are further mappings, whose clusters
     have lanes of their own.
     """
     whole = Search(legal, template, effort=effort).candidates(effort.candidates)
-    if operands_of_functions(legal.graph):
+    if operands_of_functions(legal):
         fused = Search(legal, template, effort=effort, fused=True)
         whole = distinct([*whole, *fused.candidates(effort.fused)])
     whole = [*whole, *_with_kept_copies(legal, template, effort, whole)]
@@ -130,11 +129,11 @@ def candidates(legal: Legal, template: Template, effort: Effort) -> list[Mapping
     return distinct([*whole, *in_own_lanes(legal, template, effort.candidates, widths, effort)])
 
 
-def _with_kept_copies(legal: Legal, template: Template, effort: Effort, others: Sequence[Mapping]) -> Iterator[Mapping]:
+def _with_kept_copies(legal: Graph, template: Template, effort: Effort, others: Sequence[Mapping]) -> Iterator[Mapping]:
     """Yield mappings in which lanes keep copies of models whose home is the root: of `others`, and of a search that
     expects them.
     """
-    if not any(mapping.homes[model] == ROOT for mapping in others for model in legal.graph.updates):
+    if not any(mapping.homes[model] == ROOT for mapping in others for model in legal.updates):
         return
     expected = Search(legal, template, effort=effort, kept=True).candidates(effort.kept)
     for mapping in distinct([*others, *expected]):
@@ -143,7 +142,7 @@ def _with_kept_copies(legal: Legal, template: Template, effort: Effort, others: 
             yield changed
 
 
-def in_own_lanes(legal: Legal, template: Template, most: int, widths: Sequence[int], effort: Effort) -> list[Mapping]:
+def in_own_lanes(legal: Graph, template: Template, most: int, widths: Sequence[int], effort: Effort) -> list[Mapping]:
     """Return mappings whose clusters have lanes of their own.
 
     For each number in `widths` there are mappings that give every cluster at least so many sequencers. Each of the
@@ -156,7 +155,7 @@ def in_own_lanes(legal: Legal, template: Template, most: int, widths: Sequence[i
     )
 
 
-def side_by_side(legal: Legal, template: Template, effort: Effort) -> Iterator[Mapping]:
+def side_by_side(legal: Graph, template: Template, effort: Effort) -> Iterator[Mapping]:
     """Yield mappings with clusters in lanes of their own, if the user names no number of sequencers."""
     if template.sequencers or template.roots > 1:
         return

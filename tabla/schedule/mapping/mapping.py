@@ -6,7 +6,6 @@ from collections.abc import Mapping as Map
 from dataclasses import dataclass, field
 
 from tabla.graph.graph import Affine, Function, Graph, Read, Statement
-from tabla.graph.legal import Legal
 from tabla.schedule.mapping.fit import Fit
 from tabla.schedule.mapping.places import Spot
 from tabla.templates.template import Template
@@ -16,7 +15,7 @@ from tabla.templates.template import Template
 class Mapping:
     """One way to compute a legal graph on one array.
 
-    `legal` is the graph that every tap group runs, with the words of its constants: the whole program's, or the part
+    `graph` is the graph that every tap group runs, with the words of its constants: the whole program's, or the part
     of one group where the program is cut between groups. `template` is the array, its number of roots and sequencers
     chosen. `fits` has the way of each statement, by number. `homes` has the spot where each computed tensor and each
     model with an update lies, and `copies` lists the further spots that each sample, or the load, copies a tensor to.
@@ -31,7 +30,7 @@ class Mapping:
     Two mappings are equal if they compute the same way; the graph, the array and the estimate are not compared.
     """
 
-    legal: Legal = field(compare=False, repr=False)
+    graph: Graph = field(compare=False, repr=False)
     template: Template = field(compare=False, repr=False)
     fits: tuple[Fit, ...]
     homes: Map[str, Spot]
@@ -44,11 +43,6 @@ class Mapping:
     def updated(self) -> frozenset[tuple[str, Spot]]:
         """The models with an update, each with every spot where a sample leaves its next value."""
         return frozenset((model, self.homes[model]) for model in self.graph.updates) | frozenset(self.kept)
-
-    @property
-    def graph(self) -> Graph:
-        """The graph that is mapped."""
-        return self.legal.graph
 
     def text(self) -> str:
         """Return where tensors lie and how statements are computed, for people and golden tests."""

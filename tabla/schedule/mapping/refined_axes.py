@@ -35,7 +35,6 @@ from tabla.graph.graph import (
     Statement,
     operands_of,
 )
-from tabla.graph.legal import Legal
 from tabla.graph.rewrite import operand_at, substituted, with_operands
 from tabla.schedule.mapping.fit import fits
 from tabla.schedule.mapping.mapping import static_tensors
@@ -46,19 +45,19 @@ Refinement = tuple[Axis, int]
 """An axis, and the extent of the inner one of the two axes that it becomes."""
 
 
-def with_refined_axes(legal: Legal, pes: int) -> Legal | None:
+def with_refined_axes(legal: Graph, pes: int) -> Graph | None:
     """Return the graph with refined axes, for statements that could only run at the root of an array of `pes` lanes.
 
     The result is None where no axis can be refined for such a statement. No word changes: sums are exact, and products
     keep their order.
     """
-    graph, refused = legal.graph, set[Refinement]()
-    wanted = list(dict.fromkeys(_wanted(graph, pes)))
+    refused = set[Refinement]()
+    wanted = list(dict.fromkeys(_wanted(legal, pes)))
     while wanted := [each for each in wanted if each not in refused]:
-        made = _Refining(graph, frozenset(refused))
+        made = _Refining(legal, frozenset(refused))
         failed = made.run(wanted)
         if failed is None:
-            return made.applied(legal)
+            return made.applied()
         refused.add(failed)
     return None
 
@@ -136,15 +135,15 @@ class _Refining:
                     waiting.extend(self._following(made))
         return None
 
-    def applied(self, legal: Legal) -> Legal:
+    def applied(self) -> Graph:
         """Return the graph with the refined axes, and the words of its constants in their new shapes."""
         tensors = {
             name: replace(tensor, shape=tuple(n for d in range(len(tensor.shape)) for n in self._extents((name, d))))
             for name, tensor in self.graph.tensors.items()
         }
         statements = tuple(self._rewritten(statement) for statement in self.statements)
-        words = {name: held.reshape(tensors[name].shape) for name, held in legal.words.items()}
-        return Legal(graph=replace(self.graph, tensors=tensors, statements=statements), words=words)
+        words = {name: held.reshape(tensors[name].shape) for name, held in self.graph.words.items()}
+        return replace(self.graph, tensors=tensors, statements=statements, words=words)
 
     def _possible(self, axis: Axis, inner: int) -> bool:
         """Say whether an axis can be refined, as far as its extent, its other refinements and gathers say."""

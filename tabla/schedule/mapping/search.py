@@ -17,7 +17,6 @@ from collections.abc import Mapping as Map
 from dataclasses import dataclass
 
 from tabla.graph.graph import Function, Graph, Linear, Product, Read, Statement
-from tabla.graph.legal import Legal
 from tabla.graph.scan import scan_of
 from tabla.schedule.mapping.effort import DEFAULT_EFFORT, EFFORTS, Effort
 from tabla.schedule.mapping.fit import Fit, fits, lane_reads, spread
@@ -67,7 +66,7 @@ class Search:
 
     def __init__(
         self,
-        legal: Legal,
+        legal: Graph,
         template: Template,
         *,
         effort: Effort = EFFORTS[DEFAULT_EFFORT],
@@ -75,11 +74,9 @@ class Search:
         fused: bool = False,
         kept: bool = False,
     ) -> None:
-        graph = legal.graph
-        self.legal = legal
+        self.graph = graph = legal
         self.template = template
         self.effort = effort
-        self.graph = graph
         self.pes = template.lanes
         self.sequencers = max(1, template.sequencers)
         self.clustered = clustered
@@ -124,7 +121,7 @@ class Search:
         self, fits: tuple[Fit, ...], homes: Map[str, Spot], copies: tuple[tuple[str, Spot], ...], estimate: float
     ) -> Mapping:
         return Mapping(
-            legal=self.legal, template=self.template, fits=fits, homes=homes, copies=copies, estimate=estimate
+            graph=self.graph, template=self.template, fits=fits, homes=homes, copies=copies, estimate=estimate
         )
 
     def _shared_homes(self) -> dict[str, frozenset[Spot]]:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from tabla.base.source import TablaError
 from tabla.graph.format import Format
 from tabla.graph.graph import Graph
-from tabla.graph.legal import Legal
 from tabla.graph.work import multiplies
 from tabla.schedule.mapping.addends import with_products
 from tabla.schedule.mapping.candidates import candidates, roots_to_try, side_by_side
@@ -25,7 +23,7 @@ from tabla.templates.template import Template
 
 
 def map_graph(
-    graph: Graph, legal: Legal, template: Template, format: Format, *, judge: Judge, effort: Effort
+    graph: Graph, legal: Graph, template: Template, format: Format, *, judge: Judge, effort: Effort
 ) -> Mapping:
     """Return the best mapping that the search finds.
 
@@ -45,8 +43,8 @@ def map_graph(
             legal, groups = refined, [made]
     groups += [[found] for found in _judged(side_by_side(legal, template, effort), judge)]
     for roots in roots_to_try(template, effort):
-        for cut in cuts(legal.graph, roots)[: effort.cuts]:
-            part = with_products(replace(legal, graph=partition(legal.graph, cut, roots)), format)
+        for cut in cuts(legal, roots)[: effort.cuts]:
+            part = with_products(partition(legal, cut, roots), format)
             groups.append(_fastest(candidates(part, one.with_roots(roots), effort), judge, effort))
     starts = [with_promise(group, judge, effort) for group in groups if group]
     if not effort.starts:
@@ -66,7 +64,7 @@ def _fastest(mappings: Iterable[Mapping], judge: Judge, effort: Effort) -> list[
     return sorted(_judged(mappings, judge), key=lambda found: found.merit(effort))
 
 
-def _with_one_root(graph: Graph, legal: Legal, template: Template, judge: Judge, effort: Effort) -> list[Judged]:
+def _with_one_root(graph: Graph, legal: Graph, template: Template, judge: Judge, effort: Effort) -> list[Judged]:
     """Judge the candidates of one root. If none can be scheduled, everything is computed at the root."""
     made = _fastest(candidates(legal, template, effort), judge, effort)
     made = made or _judged([Search(legal, template, effort=effort).at_root()], judge)

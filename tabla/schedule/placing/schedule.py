@@ -73,7 +73,7 @@ class Schedule:
     @property
     def constants(self) -> Map[str, NDArray[np.int64]]:
         """The words of the constants of the legal graph, by tensor."""
-        return self.mapping.legal.words
+        return self.mapping.graph.words
 
     @property
     def template(self) -> Template:

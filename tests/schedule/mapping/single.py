@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from tabla.graph.format import Format
 from tabla.graph.graph import Graph, Statement
-from tabla.graph.legal import Legal
-from tabla.graph.passes.legalise.pipeline import legalise
+from tabla.graph.passes.pipeline import legalise
 from tabla.schedule.mapping.fit import Fit, fits, spread
 from tabla.schedule.mapping.mapping import Mapping, static_tensors
 from tabla.schedule.mapping.places import ROOT, Spot
@@ -34,12 +33,12 @@ def written_at(statement: Statement, fit: Fit) -> Spot:
     return ROOT if found is None else Spot("lane", found[0])
 
 
-def one_in_its_way(legal: Legal, pes: int) -> Iterator[tuple[Statement, Fit, Mapping]]:
+def one_in_its_way(legal: Graph, pes: int) -> Iterator[tuple[Statement, Fit, Mapping]]:
     """For every statement that alone writes its tensor, and each of its fits: the mapping with all others at the root.
 
     A result that lies in the lanes is copied to the root, from where it leaves.
     """
-    graph = legal.graph
+    graph = legal
     base = Search(legal, array(pes)).at_root()
     model_of = {following: model for model, following in graph.updates.items()}
     for statement in graph.statements:
@@ -58,6 +57,6 @@ def one_in_its_way(legal: Legal, pes: int) -> Iterator[tuple[Statement, Fit, Map
             yield statement, fit, replace(base, fits=chosen, homes=homes, copies=tuple(sorted(copies)))
 
 
-def legal_of(graph: Graph, format: Format) -> Legal:
+def legal_of(graph: Graph, format: Format) -> Graph:
     """The graph after the legalising passes."""
     return legalise(graph, format)

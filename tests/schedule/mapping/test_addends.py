@@ -7,10 +7,9 @@ from dataclasses import replace
 import pytest
 
 from tabla.graph.format import Format
-from tabla.graph.graph import Linear
-from tabla.graph.legal import Legal
-from tabla.graph.passes.legalise.pipeline import legalise
+from tabla.graph.graph import Graph, Linear
 from tabla.graph.passes.minibatch import minibatched
+from tabla.graph.passes.pipeline import legalise
 from tabla.schedule.compile import schedule_graph
 from tabla.schedule.mapping.addends import with_products
 from tabla.schedule.mapping.partition import cuts, partition
@@ -21,11 +20,11 @@ NEURON = """mu = {mu}; model_input x[5]; model_output y; model w[5], v[5]; gradi
 iterator i[0:5]; h = sum[i](w[i] * x[i]); e = h - y; g[i] = e * x[i]; k[i] = 1;"""
 
 
-def part(mu: str, format: Format = Q6_10) -> Legal:
+def part(mu: str, format: Format = Q6_10) -> Graph:
     """The graph of one of two groups that share four samples."""
     legal = legalise(minibatched(shaped_graph(NEURON.format(mu=mu), format), 4), format)
-    (cut,) = (cut for cut in cuts(legal.graph, 2) if ("x", 0) in cut.axes)
-    return replace(legal, graph=partition(legal.graph, cut, 2))
+    (cut,) = (cut for cut in cuts(legal, 2) if ("x", 0) in cut.axes)
+    return partition(legal, cut, 2)
 
 
 @pytest.mark.parametrize(("mu", "sign", "word"), [("0.5", 1, 2048), ("0.0625", 1, 16384), ("0.03125", -1, -32768)])
@@ -34,7 +33,7 @@ def test_the_factor_is_a_power_of_two_that_the_format_holds(mu: str, sign: int, 
     changed = with_products(legal, Q6_10)
     (name,) = changed.words.keys() - legal.words.keys()
     assert changed.words[name] == word
-    (update,) = changed.graph.writers("w.next")
+    (update,) = changed.writers("w.next")
     assert isinstance(update.operation, Linear)
     (old,) = (term for term in update.operation.terms if not term.reduce)
     assert (old.sign, len(old.factors)) == (sign, 2)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tabla.graph.legal import Legal
+from tabla.graph.graph import Graph
 from tabla.schedule.mapping.candidates import candidates, distinct, in_own_lanes, roots_to_try, side_by_side
 from tabla.schedule.mapping.changes import at_hand
 from tabla.schedule.mapping.effort import EFFORTS
@@ -24,7 +24,7 @@ s[k] = sum[i](w[k][i] * x[i]); p[k] = sigmoid(s[k] * y[k]); g[k][i] = (p[k] - y[
 """
 
 
-def legal(text: str) -> Legal:
+def legal(text: str) -> Graph:
     return legal_of(shaped_graph(text), Q6_10)
 
 
@@ -70,7 +70,7 @@ def test_clusters_have_at_least_the_lanes_that_are_asked_for() -> None:
 def test_what_samples_bring_lies_in_the_lanes_too() -> None:
     made = legal(LAYER)
     found = in_own_lanes(made, array(8, sequencers=2), 30, (1,), EFFORT)
-    streamed = {tensor.name for tensor in made.graph.tensors.values() if tensor.role in ("input", "label")}
+    streamed = {tensor.name for tensor in made.tensors.values() if tensor.role in ("input", "label")}
     by_bus = [mapping for mapping in found if any(fit.bus in streamed for fit in mapping.fits)]
     local = [mapping for mapping in found if mapping not in by_bus]
     assert by_bus and local

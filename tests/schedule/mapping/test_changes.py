@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from tabla.base.source import Source
 from tabla.graph.graph import Graph
-from tabla.graph.legal import Legal
 from tabla.graph.passes.legalise.materialise import materialise
 from tabla.graph.passes.minibatch import minibatched
 from tabla.graph.passes.pipeline import shaped
@@ -76,7 +75,7 @@ def schedules(graph: Graph, pes: int, changes: tuple[Change, ...], *, at_root: b
     what comes over the bus in every lane before.
     """
     template = array(pes)
-    material = materialise(Legal(graph=graph), Q6_10)
+    material = materialise(graph, Q6_10)
     search = Search(material, template)
     mappings = [search.at_root() if at_root else search.candidates(1)[0]]
     while before := next(taken_early(mappings[-1], EFFORT), None):
@@ -173,7 +172,7 @@ def test_sums_stay_out_of_a_chain_that_goes_without_them() -> None:
     b[i] = sum[k](v[i][k] * x[k]) * y[i] * (1 - y[i]); g[i] = b[i];
     """
     graph = shaped_graph(text)
-    template, material = array(1), materialise(Legal(graph=graph), Q6_10)
+    template, material = array(1), materialise(graph, Q6_10)
     twice = [
         again for first in in_turns(Search(material, template).at_root(), EFFORT) for again in in_turns(first, EFFORT)
     ]
@@ -192,7 +191,7 @@ def test_two_chains_do_not_meet() -> None:
     g[i] = (w[i] - y[i]) * (w[i] - x[i]);
     """
     graph = shaped_graph(text)
-    firsts = list(in_turns(Search(Legal(graph=graph), array(1)).at_root(), EFFORT))
+    firsts = list(in_turns(Search(graph, array(1)).at_root(), EFFORT))
     passed = {s.target for m in firsts for s, fit in zip(graph.statements, m.fits, strict=True) if fit.through}
     assert passed == {"g.t1", "g.t2"}
     assert not [changed for mapping in firsts for changed in in_turns(mapping, EFFORT)]
@@ -205,7 +204,7 @@ def test_a_chain_does_not_end_with_an_update_past_its_own_reads() -> None:
     g[i] = (w[1 - i] + x) * x; g[1] = 0;
     """
     graph = shaped_graph(text)
-    at_root = Search(Legal(graph=graph), array(1)).at_root()
+    at_root = Search(graph, array(1)).at_root()
     assert not list(in_turns(at_root, EFFORT))
     for schedule in schedules(graph, 1, (in_turns, divided), at_root=True):
         agree_on(schedule)
@@ -217,7 +216,7 @@ def test_a_word_that_two_statements_read_is_written() -> None:
     a[i] = w[i] - y[i]; b[i] = a[i] * x[i]; c[i] = b[i] * w[i]; g[i] = c[i] * b[i];
     """
     graph = shaped_graph(text)
-    at_root = Search(Legal(graph=graph), array(1)).at_root()
+    at_root = Search(graph, array(1)).at_root()
     passed = [
         {s.target for s, fit in zip(graph.statements, m.fits, strict=True) if fit.through}
         for m in in_turns(at_root, EFFORT)
@@ -243,7 +242,7 @@ def test_some_of_the_words_lie_in_every_lane() -> None:
 
 def test_what_is_near_a_number_of_early_words_is_tried() -> None:
     graph = network(5, 8, 6)
-    mapping = Search(Legal(graph=graph), array(4)).candidates(1)[0]
+    mapping = Search(graph, array(4)).candidates(1)[0]
     early = {m.fits[-1].early: m for m in taken_early_in_part(mapping, EFFORT)}
     near = [m for m in taken_early_in_part(early[3], EFFORT) if m.fits[:-1] == mapping.fits[:-1]]
     assert {m.fits[-1].early for m in near} == {2, 4}
@@ -252,7 +251,7 @@ def test_what_is_near_a_number_of_early_words_is_tried() -> None:
 def test_lanes_take_a_vector_as_the_root_makes_it() -> None:
     """Each of 12 words of b goes to the update of its row at once: no broadcast, and 12 cycles fewer of the root."""
     graph, template = network(4, 12, 3), array(4)
-    material = materialise(Legal(graph=graph), Q6_10)
+    material = materialise(graph, Q6_10)
     made = []
     for mapping in Search(material, template).candidates(40):
         for changed in as_made(mapping, EFFORT):
@@ -275,7 +274,7 @@ def test_lanes_take_a_vector_as_the_root_makes_it() -> None:
 def test_a_vector_in_groups_is_broadcast_again() -> None:
     """What is made in several strands is no longer taken as it is made, nor what the lanes take in parts."""
     graph = network(4, 12, 3)
-    for mapping in Search(Legal(graph=graph), array(4)).candidates(40):
+    for mapping in Search(graph, array(4)).candidates(40):
         for changed in as_made(mapping, EFFORT):
             for further in changes(changed, EFFORT):
                 for fit in further.fits:
@@ -295,7 +294,7 @@ def test_a_second_update_of_the_same_vector(further: str, n: int, m: int, k: int
     text = NETWORK.replace("gradient", "model v[{m}][{k}]; gradient g3[{m}][{k}] -> v; gradient", 1)
     graph = shaped_graph((text + f"g3[b][c] = {further};").format(n=n, m=m, k=k))
     template = array(pes)
-    material = materialise(Legal(graph=graph), Q6_10)
+    material = materialise(graph, Q6_10)
     for mapping in Search(material, template).candidates(20):
         for changed in as_made(mapping, EFFORT):
             schedule = schedule_mapping(graph, changed, Q6_10)
@@ -309,7 +308,7 @@ def test_lanes_do_not_write_a_copy_and_what_they_make_at_once() -> None:
     text = NETWORK.replace("gradient", "model v[{m}][{k}]; gradient g3[{m}][{k}] -> v; gradient", 1)
     graph = shaped_graph((text + "g3[b][c] = e[b] * y[c];").format(n=4, m=12, k=3))
     template = array(4)
-    material = materialise(Legal(graph=graph), Q6_10)
+    material = materialise(graph, Q6_10)
     candidates = Search(material, template).candidates(40)
     changed = [each for mapping in candidates for each in as_made(mapping, EFFORT)]
     assert None in [schedule_mapping(graph, each, Q6_10) for each in changed]
@@ -325,7 +324,7 @@ def test_a_root_that_broadcasts_does_not_take_sums_at_once() -> None:
     """
     graph = shaped(minibatched(lower(parse(Source.from_text(text)), number_format=Q6_10), 2), Q6_10)
     template = array(4)
-    material = materialise(Legal(graph=graph), Q6_10)
+    material = materialise(graph, Q6_10)
     made = [schedule_mapping(graph, mapping, Q6_10) for mapping in Search(material, template).candidates(40)]
     assert None in made
     for schedule in made:
@@ -335,7 +334,7 @@ def test_a_root_that_broadcasts_does_not_take_sums_at_once() -> None:
 
 def test_needless_parts_are_put_together() -> None:
     graph = network(5, 8, 6)
-    mapping = Search(Legal(graph=graph), array(4)).candidates(1)[0]
+    mapping = Search(graph, array(4)).candidates(1)[0]
     parted = list(divided(mapping, EFFORT))
     assert parted and all(mapping in undivided(each, EFFORT) for each in parted)
     assert not list(undivided(mapping, EFFORT))
@@ -376,7 +375,7 @@ def test_parts_of_rows_go_through_all_statements_in_waves() -> None:
     """
     graph = shaped_graph(RECOMMENDER)
     template = array(4)
-    material = materialise(Legal(graph=graph), Q6_10)
+    material = materialise(graph, Q6_10)
     mapping = next(m for m in Search(material, template).candidates(8) if all(fit.way == "lane" for fit in m.fits))
     mapping = at_hand(mapping)
     plain = schedule_mapping(graph, mapping, Q6_10)
@@ -397,6 +396,6 @@ def test_parts_of_rows_go_through_all_statements_in_waves() -> None:
 
 def test_what_samples_bring_is_at_hand() -> None:
     graph = network(5, 8, 6)
-    mapping = Search(Legal(graph=graph), array(4)).candidates(1)[0]
+    mapping = Search(graph, array(4)).candidates(1)[0]
     streamed = {t.name for t in graph.tensors.values() if t.role in ("input", "label")}
     assert not any(fit.bus in streamed for fit in at_hand(mapping).fits)

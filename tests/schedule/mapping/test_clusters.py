@@ -7,7 +7,6 @@ import pytest
 from tabla.base.source import Source
 from tabla.graph.format import Format
 from tabla.graph.graph import Graph
-from tabla.graph.legal import Legal
 from tabla.graph.passes.legalise.materialise import materialise
 from tabla.languages.tabla import parse
 from tabla.languages.tabla.lower import lower
@@ -22,9 +21,9 @@ Q6_10 = Format(integer=6, fraction=10)
 
 
 def mapped(text: str, pes: int, sequencers: int) -> tuple[Graph, Mapping]:
-    legal = materialise(Legal(graph=lower(parse(Source.from_text(text)), number_format=Q6_10)), Q6_10)
+    legal = materialise(lower(parse(Source.from_text(text)), number_format=Q6_10), Q6_10)
     template = template_for(pes).with_roots(1).with_sequencers(sequencers)
-    return legal.graph, Search(legal, template).candidates(1)[0]
+    return legal, Search(legal, template).candidates(1)[0]
 
 
 def test_independent_models_are_clusters() -> None:

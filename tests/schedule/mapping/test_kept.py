@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from tabla.graph.graph import Graph
-from tabla.graph.passes.legalise.pipeline import legalise
 from tabla.graph.passes.minibatch import minibatched
+from tabla.graph.passes.pipeline import legalise
 from tabla.schedule.check import ScheduleFault, check
 from tabla.schedule.mapping.effort import DEFAULT_EFFORT, EFFORTS
 from tabla.schedule.mapping.kept import keeping, kept_copies, with_kept_copies

@@ -13,9 +13,7 @@ from hypothesis import strategies as st
 from tabla.base.source import Source
 from tabla.graph.evaluate import evaluate_fixed
 from tabla.graph.graph import Affine, Gather, Graph, Index
-from tabla.graph.legal import Legal
-from tabla.graph.passes.legalise.pipeline import legalise
-from tabla.graph.passes.pipeline import shaped
+from tabla.graph.passes.pipeline import legalise, shaped
 from tabla.graph.verify import verify
 from tabla.languages.tc import parse
 from tabla.languages.tc.lower import lower as lower_kernel
@@ -67,12 +65,12 @@ def kernel(body: str, given: str, **sizes: int) -> Graph:
     return shaped(lower_kernel(parse(Source.from_text(text)).function(), sizes, number_format=Q6_10), Q6_10)
 
 
-def refined(graph: Graph) -> Legal | None:
+def refined(graph: Graph) -> Graph | None:
     return with_refined_axes(legalise(graph, Q6_10), 8)
 
 
-def shapes_of(legal: Legal) -> Shapes:
-    return {name: tensor.shape for name, tensor in legal.graph.tensors.items()}
+def shapes_of(legal: Graph) -> Shapes:
+    return {name: tensor.shape for name, tensor in legal.tensors.items()}
 
 
 def changed(graph: Graph) -> Shapes:
@@ -80,15 +78,15 @@ def changed(graph: Graph) -> Shapes:
     made, legal = refined(graph), legalise(graph, Q6_10)
     if made is None:
         return {}
-    verify(made.graph)
+    verify(made)
     random = np.random.default_rng(3)
     words = {
         t.name: random.integers(0, 4, t.shape) for t in graph.tensors.values() if t.role in ("input", "label", "model")
     }
 
-    def results(each: Legal) -> list[list[int]]:
-        own = {name: array.reshape(each.graph.tensors[name].shape) for name, array in {**words, **each.words}.items()}
-        values = evaluate_fixed(each.graph, Q6_10, own, own).values
+    def results(each: Graph) -> list[list[int]]:
+        own = {name: array.reshape(each.tensors[name].shape) for name, array in {**words, **each.words}.items()}
+        values = evaluate_fixed(each, Q6_10, own, own).values
         wanted = [tensor for _, tensor in graph.results] + list(graph.updates.values())
         return [values[tensor].reshape(-1).tolist() for tensor in wanted]
 
@@ -105,7 +103,7 @@ def test_groups_get_an_axis() -> None:
     graph = layer(groups=4, outputs=3, channels=2)
     assert changed(graph) == {"X": (4, 2, 6), "W": (4, 3, 2, 3), "Y": (4, 3, 4)}
     made = refined(graph)
-    assert made is not None and [str(s) for s in made.graph.statements[0].write][:2] == ["g", "o"]
+    assert made is not None and [str(s) for s in made.statements[0].write][:2] == ["g", "o"]
 
 
 def test_groups_run_in_the_lanes() -> None:
@@ -122,7 +120,7 @@ def test_groups_run_in_the_lanes() -> None:
 def test_depth_multipliers_run_in_the_lanes() -> None:
     graph = layer(groups=8, outputs=2, channels=1, length=8)
     schedule = agree(graph, template_for(8), Q6_10, samples=2, effort=EFFORTS[0])
-    assert shapes_of(schedule.mapping.legal)["Y"] == (8, 2, 6)
+    assert shapes_of(schedule.mapping.graph)["Y"] == (8, 2, 6)
     assert "root" not in {fit.way for fit in schedule.mapping.fits}
 
 
@@ -212,7 +210,7 @@ def test_models_that_learn_have_the_shapes_of_the_program_outside(effort: Effort
     found = changed(graph)
     assert found["W"] == found[graph.updates["W"]] == (4, 3, 2, 3)
     schedule = agree(graph, template_for(8), Q6_10, effort=effort)
-    assert len(shapes_of(schedule.mapping.legal)["W"]) == 4
+    assert len(shapes_of(schedule.mapping.graph)["W"]) == 4
     outside = {name: places.shape for name, places in positions(Host(schedule)).items()}
     assert outside["dump/W"] == outside["load/W"][1:] == (12, 2, 3)
     assert outside["sample/X"][1:] == (8, 5)

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tabla.graph.graph import Affine, Linear, Read
-from tabla.graph.legal import Legal
+from tabla.graph.graph import Affine, Graph, Linear, Read
 from tabla.schedule.check import check
 from tabla.schedule.mapping.effort import EFFORTS, Effort
 from tabla.schedule.mapping.fit import Fit
@@ -31,7 +30,7 @@ p = sigmoid(sum[i](w[i] * x[i])); g[i] = (p - y) * x[i];
 both_kinds = st.booleans().flatmap(lambda learns: programs(learns=learns))
 
 
-def legal(text: str) -> Legal:
+def legal(text: str) -> Graph:
     return legal_of(shaped_graph(text), Q6_10)
 
 
@@ -80,9 +79,9 @@ def test_everything_at_the_root_always_exists_and_runs(text: str, pes: int, seed
     agree_on(schedule, samples=2, seed=seed)
 
 
-def enumerated(legal: Legal, pes: int) -> set[tuple[tuple[Fit, ...], frozenset[tuple[str, Spot]]]]:
+def enumerated(legal: Graph, pes: int) -> set[tuple[tuple[Fit, ...], frozenset[tuple[str, Spot]]]]:
     """All combinations of fits whose homes agree, by going through every one of them."""
-    graph = legal.graph
+    graph = legal
     model_of = {following: model for model, following in graph.updates.items()}
     found = set()
     for chosen in itertools.product(*(ways(statement, graph, pes) for statement in graph.statements)):
@@ -104,8 +103,8 @@ def enumerated(legal: Legal, pes: int) -> set[tuple[tuple[Fit, ...], frozenset[t
 def test_a_search_without_limits_finds_every_consistent_combination(text: str, pes: int) -> None:
     made = legal(text)
     combinations = 1
-    for statement in made.graph.statements:
-        combinations *= len(ways(statement, made.graph, pes))
+    for statement in made.statements:
+        combinations *= len(ways(statement, made, pes))
     if combinations > 2000:
         return
     found = Search(made, array(pes), effort=EVERYTHING).candidates(10**6)
@@ -156,7 +155,7 @@ def test_many_models_are_improved_one_after_the_other(size: int, home: Spot) -> 
 
 def test_operands_of_functions_come_to_the_root_at_once() -> None:
     made = legal("model_input x[8]; model w[8]; iterator i[0:8]; p[i] = w[i] * x[i]; q[i] = tanh(p[i]); r = q[0];")
-    assert operands_of_functions(made.graph) == {"p"}
+    assert operands_of_functions(made) == {"p"}
     for fused in (False, True):
         mappings = Search(made, array(4), fused=fused).candidates(10)
         assert all(("p", ROOT) in m.copies or m.homes["p"] == ROOT for m in mappings)

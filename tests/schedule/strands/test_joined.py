@@ -6,8 +6,7 @@ import pytest
 
 from tabla.base.source import Source
 from tabla.graph.graph import Graph
-from tabla.graph.passes.legalise.pipeline import legalise
-from tabla.graph.passes.pipeline import shaped
+from tabla.graph.passes.pipeline import legalise, shaped
 from tabla.languages.tc import parse
 from tabla.languages.tc.lower import lower
 from tabla.schedule.check import check

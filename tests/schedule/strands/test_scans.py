@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from tabla.graph.evaluate import evaluate_fixed
 from tabla.graph.format import Format
-from tabla.graph.legal import Legal
 from tabla.graph.passes.legalise.index_set_splitting import MOST_SCANS, scans_kept, split_index_sets
 from tabla.graph.passes.legalise.materialise import materialise
 from tabla.graph.scan import scan_of
@@ -56,7 +55,7 @@ def test_every_way(shape: Shape, pes: int, sequencers: bool, seed: int) -> None:
     """Not the fastest mapping alone, but all that the search proposes: at the root, and rows over the lanes."""
     graph = scan_graph(shape)
     template = replace(template_for(pes), sequencers=2 if sequencers and pes % 2 == 0 else 1).with_roots(1)
-    whole = materialise(Legal(graph=split_index_sets(graph, Q6_10, scans_kept(graph))), Q6_10)
+    whole = materialise(split_index_sets(graph, Q6_10), Q6_10)
     for mapping in Search(whole, template).candidates(8):
         made = schedule_mapping(graph, mapping, Q6_10)
         assert made is not None
@@ -65,7 +64,7 @@ def test_every_way(shape: Shape, pes: int, sequencers: bool, seed: int) -> None:
 
 
 def test_lanes_take_rows() -> None:
-    whole = materialise(Legal(graph=scan_graph(Shape(rows=6))), Q6_10)
+    whole = materialise(scan_graph(Shape(rows=6)), Q6_10)
     array = template_for(4).with_roots(1).with_sequencers(1)
     ways = {mapping.fits[0].way for mapping in Search(whole, array).candidates(8)}
     assert ways == {"lane", "root"}

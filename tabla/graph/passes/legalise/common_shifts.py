@@ -13,6 +13,7 @@ from fractions import Fraction
 from tabla.graph.body import FEW_SHIFTS
 from tabla.graph.format import Format
 from tabla.graph.graph import Constant, Graph, Linear, Operand, Product, Statement, Term
+from tabla.graph.passes.framework import Condition, graph_pass
 from tabla.graph.rewrite import with_statements
 
 
@@ -27,11 +28,15 @@ class _Window:
         return self.least <= shift <= self.most
 
 
+@graph_pass(
+    "common-shifts",
+    "let products with constants share shifts, as far as the words of the constants can say the same",
+    condition=Condition(
+        text=f"there are more than {FEW_SHIFTS} shifts", holds=lambda graph: len(_used(graph)) > FEW_SHIFTS
+    ),
+)
 def common_shifts(graph: Graph, fmt: Format) -> Graph:
     """Change the shifts of statements so that there are fewer, if there are more than the smallest array has."""
-    used = {_place(statement) for statement in graph.statements} | {(0, False)}
-    if len(used) <= FEW_SHIFTS:
-        return graph
     windows = {statement.id: window for statement in graph.statements if (window := _window(statement, fmt))}
     fixed = {0, *(_place(s)[0] for s in graph.statements if s.id not in windows and not _place(s)[1])}
     chosen = _chosen(windows.values(), fixed)
@@ -39,6 +44,11 @@ def common_shifts(graph: Graph, fmt: Format) -> Graph:
         graph,
         (_moved(s, windows[s.id], chosen, fmt) if s.id in windows else s for s in graph.statements),
     )
+
+
+def _used(graph: Graph) -> set[tuple[int, bool]]:
+    """Return the shifts of a graph, as `_place` gives them. All arrays have the shift 0."""
+    return {_place(statement) for statement in graph.statements} | {(0, False)}
 
 
 def _place(statement: Statement) -> tuple[int, bool]:

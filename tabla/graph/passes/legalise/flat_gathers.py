@@ -14,24 +14,29 @@ from fractions import Fraction
 from tabla.base.source import Label, TablaError
 from tabla.graph.format import Format
 from tabla.graph.graph import Affine, Constant, Gather, Gathered, Graph, Linear, Ordinal, Read, Statement, Tensor, Term
+from tabla.graph.passes.framework import graph_pass
+from tabla.graph.passes.legalise.static_gathers import GATHERS
 from tabla.graph.rewrite import with_statements
 
 
+@graph_pass(
+    "flat-gathers",
+    "take each position of a gather from one table, counted in words of the tensor",
+    condition=GATHERS,
+)
 def flatten_gathers(graph: Graph, fmt: Format) -> Graph:
     """Return the graph with flat gathers.
 
     Raises `TablaError` for a gathered tensor with more words than the largest integer that a word can be, and for a
     static part that words cannot hold.
     """
-    if not any(isinstance(statement.operation, Gather) for statement in graph.statements):
-        return graph
     tensors, statements = dict(graph.tensors), list[Statement]()
     for statement in graph.statements:
         if isinstance(statement.operation, Gather):
             statements += _gather(statement, statement.operation, tensors, fmt)
         else:
             statements.append(statement)
-    return with_statements(replace(graph, tensors=tensors), statements)
+    return with_statements(replace(graph, tensors=tensors, flat_gathers=True), statements)
 
 
 def _gather(statement: Statement, operation: Gather, tensors: dict[str, Tensor], fmt: Format) -> list[Statement]:

@@ -33,6 +33,7 @@ from tabla.graph.graph import (
     Tensor,
     Term,
 )
+from tabla.graph.passes.framework import Condition, graph_pass
 from tabla.graph.rewrite import copy_of, operand_at, summed_names, with_statements
 from tabla.graph.scan import scan_count
 
@@ -69,13 +70,26 @@ def scans_kept(graph: Graph) -> frozenset[int]:
     return frozenset(found)
 
 
-def split_index_sets(graph: Graph, fmt: Format, kept: frozenset[int] = frozenset()) -> Graph:
+@graph_pass(
+    "index-set-splitting",
+    "make a statement with constraints statements over boxes, but for those that are scans",
+    condition=Condition(
+        text="a statement has constraints", holds=lambda graph: any(s.constraints for s in graph.statements)
+    ),
+)
+def split_index_sets(graph: Graph, fmt: Format) -> Graph:
+    """Return the graph without constraints, but for those of the statements that are computed as scans.
+
+    Raises `TablaError` for a statement that would become more than `MOST_BOXES` statements.
+    """
+    return in_boxes(graph, fmt, scans_kept(graph))
+
+
+def in_boxes(graph: Graph, fmt: Format, kept: frozenset[int] = frozenset()) -> Graph:
     """Return the graph without constraints, but for those of the statements, by number, that are `kept` as they are.
 
     Raises `TablaError` for a statement that would become more than `MOST_BOXES` statements.
     """
-    if not any(statement.constraints for statement in graph.statements):
-        return graph
     tensors, statements = dict(graph.tensors), list[Statement]()
     for statement in graph.statements:
         if not statement.constraints or statement.id in kept:

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from tabla.base.source import Label, TablaError
 from tabla.graph.format import Format
-from tabla.graph.graph import Affine, Constant, Index, Linear, Operand, Ordinal, Read, Statement, Tensor, Term
-from tabla.graph.legal import Legal
+from tabla.graph.graph import Affine, Constant, Graph, Index, Linear, Operand, Ordinal, Read, Statement, Tensor, Term
+from tabla.graph.passes.framework import graph_pass
 from tabla.graph.rewrite import with_operands
 
 
@@ -49,9 +49,16 @@ class _Pool:
             )
         return self.format.nearest(value)
 
+    def _free(self) -> str:
+        """Return a name that no tensor has. A graph that was legal before has constants already."""
+        number = len(self.known)
+        while f"constant.{number}" in self.tensors:
+            number += 1
+        return f"constant.{number}"
+
     def _scalar(self, word: int) -> Read:
         if word not in self.known:
-            name = f"constant.{len(self.known)}"
+            name = self._free()
             self.tensors[name] = Tensor(name=name, shape=(), role="constant", origin=name)
             self.words[name] = np.array(word, dtype=np.int64)
             self.known[word] = Read(tensor=name)
@@ -66,7 +73,7 @@ class _Pool:
         # Each range of indices has a table of its own. Its subscripts start at 0, so the low end is taken off.
         key = (affine, fraction, tuple((i.low, i.high) for i in indices))
         if key not in self.known:
-            name = f"constant.{len(self.known)}"
+            name = self._free()
             values = np.array(affine.constant, dtype=np.int64)
             for index in indices:
                 steps = affine.coefficient(index.name) * np.arange(index.low, index.high, dtype=np.int64)
@@ -78,15 +85,18 @@ class _Pool:
         return Read(tensor=name, subscripts=tuple(Affine.make(-i.low, {i.name: 1}) for i in indices))
 
 
-def materialise(legal: Legal, fmt: Format) -> Legal:
+@graph_pass(
+    "materialise",
+    "make tensors of the constants and of the values of indices, which are loaded with the models",
+)
+def materialise(graph: Graph, fmt: Format) -> Graph:
     """Replace constants and ordinals by reads of constant tensors, whose words join those that are there.
 
     Raises `TablaError` for a value that the format cannot hold.
     """
-    graph = legal.graph
-    pool = _Pool(fmt, dict(graph.tensors), dict(legal.words), {})
+    pool = _Pool(fmt, dict(graph.tensors), dict(graph.words), {})
     statements = tuple(_statement(s, pool) for s in graph.statements)
-    return Legal(graph=replace(graph, tensors=pool.tensors, statements=statements), words=pool.words)
+    return replace(graph, tensors=pool.tensors, statements=statements, words=pool.words, fraction=fmt.fraction)
 
 
 def _factors(term: Term, box: Mapping[str, Index], pool: _Pool) -> tuple[Operand, ...]:

@@ -12,7 +12,7 @@ from tabla.graph.evaluate import evaluate_fixed
 from tabla.graph.format import Format
 from tabla.graph.graph import Graph
 from tabla.graph.independent import independent, tables
-from tabla.graph.legal import Legal
+from tabla.graph.passes.framework import Condition, graph_pass
 from tabla.graph.rewrite import with_statements
 
 
@@ -32,12 +32,16 @@ def known_words(graph: Graph, fmt: Format) -> Mapping[str, NDArray[np.int64]] | 
     return {name: found.values[name] for name in names}
 
 
-def precompute(legal: Legal, fmt: Format) -> Legal:
+@graph_pass(
+    "precompute",
+    "make constants of the values that depend on indices alone",
+    condition=Condition(text="a value depends on indices alone", holds=lambda graph: bool(tables(graph))),
+)
+def precompute(graph: Graph, fmt: Format) -> Graph:
     """Evaluate the statements that depend on indices alone, and replace them by constants."""
-    graph = legal.graph
-    words = known_words(graph, fmt) if tables(graph) else None
+    words = known_words(graph, fmt)
     if not words:
-        return legal
+        return graph
     rest = with_statements(graph, (s for s in graph.statements if s.target not in words))
     constants = {name: replace(graph.tensors[name], role="constant", filled=False) for name in words}
-    return Legal(graph=replace(rest, tensors={**graph.tensors, **constants}), words={**legal.words, **words})
+    return replace(rest, tensors={**graph.tensors, **constants}, words={**graph.words, **words}, fraction=fmt.fraction)

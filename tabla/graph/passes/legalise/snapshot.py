@@ -12,9 +12,11 @@ from dataclasses import replace
 import networkx as nx
 
 from tabla.graph.graph import Affine, Graph, Index, Linear, Operand, Read, Statement, Tensor, Term
+from tabla.graph.passes.framework import graph_pass
 from tabla.graph.rewrite import with_operands
 
 
+@graph_pass("snapshot", "copy models whose updates read each other's models before the updates")
 def snapshot(graph: Graph) -> Graph:
     """Return the graph with copies of the models whose updates depend on each other in a circle."""
     copied = _circular(graph)

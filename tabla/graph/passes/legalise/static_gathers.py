@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from tabla.graph.body import MOST_SLOTS
 from tabla.graph.format import Format
 from tabla.graph.graph import Affine, Gather, Gathered, Graph, Index, Linear, Operand, Operation, Read, Statement, Term
-from tabla.graph.legal import Legal
 from tabla.graph.passes.drop_dead import drop_dead
+from tabla.graph.passes.framework import Condition, graph_pass
 from tabla.graph.passes.legalise.precompute import known_words
 from tabla.graph.rewrite import copy_of, operand_at, substituted, with_operands, with_statements
 from tabla.graph.windows import ramp, window
@@ -35,18 +35,25 @@ Ranges = tuple[tuple[int, int], ...]
 """A range [low, high) of each of some indices."""
 
 
-def static_gathers(legal: Legal, fmt: Format) -> Legal:
+GATHERS = Condition(
+    text="a statement gathers",
+    holds=lambda graph: any(isinstance(statement.operation, Gather) for statement in graph.statements),
+)
+
+
+@graph_pass("static-gathers", "read a word where it lies, if indices alone say where that is", condition=GATHERS)
+def static_gathers(graph: Graph, fmt: Format) -> Graph:
     """Return the graph in which no statement gathers by positions that indices alone decide, if these are affine on few
     parts of its box.
     """
-    words = known_words(legal.graph, fmt)
+    words = known_words(graph, fmt)
     if words is None:
-        return legal
-    graph = legal.graph
+        return graph
+    made = graph
     for gather in graph.statements:
         if isinstance(gather.operation, Gather):
-            graph = _without(graph, gather, gather.operation, words)
-    return legal if graph is legal.graph else replace(legal, graph=drop_dead(graph, fmt))
+            made = _without(made, gather, gather.operation, words)
+    return graph if made is graph else drop_dead(made, fmt)
 
 
 def _without(graph: Graph, gather: Statement, operation: Gather, words: Mapping[str, Positions]) -> Graph:

@@ -13,7 +13,7 @@ from tabla.base.source import TablaError
 from tabla.graph.evaluate import evaluate_fixed
 from tabla.graph.format import Format
 from tabla.graph.graph import Affine, Extreme, Graph, Index, Linear, Product, Read, Tensor
-from tabla.graph.passes.legalise.index_set_splitting import MOST_BOXES, split_index_sets
+from tabla.graph.passes.legalise.index_set_splitting import MOST_BOXES, in_boxes, split_index_sets
 from tabla.graph.verify import verify
 from tests.graph.examples import Builder, at, product, word
 from tests.graph.graph_strategy import graphs, words
@@ -25,7 +25,7 @@ BAND = (Affine.of(1, i=1, j=-1), Affine.of(1, i=-1, j=1))
 @settings(max_examples=250)
 @given(graph=graphs(), seed=st.integers(0, 1 << 30))
 def test_words_stay_the_same(graph: Graph, seed: int) -> None:
-    split = split_index_sets(graph, Q6_10)
+    split = in_boxes(graph, Q6_10)
     verify(split)
     assert not any(statement.constraints for statement in split.statements)
     inputs, models = words(graph, Q6_10, seed)
@@ -56,7 +56,7 @@ def banded(extent: int, op: str = "sum") -> Graph:
 
 @pytest.mark.parametrize("op", ["sum", "max", "product"])
 def test_a_band_is_a_box_a_row(op: str) -> None:
-    split = split_index_sets(banded(9, op), Q6_10)
+    split = in_boxes(banded(9, op), Q6_10)
     assert [s.reduced[0].extent for s in split.statements] == [2, 3, 3, 3, 3, 3, 3, 3, 2]
 
 
@@ -68,7 +68,7 @@ def test_padding_splits_off_the_edges_alone() -> None:
     b.tensor("y", "value", 100)
     b.let("y", "i", Linear(terms=(product(tap, at("w", "k"), "k"),)), "k", i=100, k=3)
     padded = replace(b.statements[0], constraints=(Affine.of(-1, i=1, k=1), Affine.of(100, i=-1, k=-1)))
-    split = split_index_sets(replace(b.graph("padded", {}), statements=(padded,)), Q6_10)
+    split = in_boxes(replace(b.graph("padded", {}), statements=(padded,)), Q6_10)
     assert [(s.indices[0].extent, s.reduced[0].extent) for s in split.statements] == [(1, 2), (98, 3), (1, 2)]
 
 
@@ -80,7 +80,7 @@ def test_regions_that_are_no_boxes_keep_the_order_of_products() -> None:
     b.let("p", "", Product(operand=at("x", "k", "i", "j"), reduce=("k", "i", "j")), "kij", i=3, j=3, k=2)
     corner = replace(b.statements[0], constraints=(Affine.of(2, i=-1, j=-1),))
     graph = replace(b.graph("corner", {}, (("p", "p"),)), statements=(corner,))
-    split = split_index_sets(graph, Q6_10)
+    split = in_boxes(graph, Q6_10)
     verify(split)
     assert len(split.statements) == 6
     for seed in range(20):
@@ -92,9 +92,9 @@ def test_regions_that_are_no_boxes_keep_the_order_of_products() -> None:
 
 
 def test_too_many_boxes_are_refused() -> None:
-    assert len(split_index_sets(banded(MOST_BOXES), Q6_10).statements) == MOST_BOXES
+    assert len(in_boxes(banded(MOST_BOXES), Q6_10).statements) == MOST_BOXES
     with pytest.raises(TablaError, match=rf"consists of {MOST_BOXES + 1} boxes, and the machine takes {MOST_BOXES}"):
-        split_index_sets(banded(MOST_BOXES + 1), Q6_10)
+        in_boxes(banded(MOST_BOXES + 1), Q6_10)
 
 
 def test_graphs_without_constraints_stay_as_they_are() -> None:

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from tabla.graph.evaluate import evaluate_fixed
 from tabla.graph.format import Format
 from tabla.graph.graph import Constant, Graph, Linear, Read
-from tabla.graph.legal import Legal
-from tabla.graph.passes.legalise import pipeline
-from tabla.graph.passes.legalise.pipeline import LEGALISE, LegalisingPass, legalise
+from tabla.graph.passes import pipeline
+from tabla.graph.passes.framework import Pass, Setting
+from tabla.graph.passes.pipeline import LEGALISE, legalise, pass_runs
 from tabla.graph.verify import GraphFault
 from tests.graph.examples import logistic
 from tests.graph.graph_strategy import graphs, words
@@ -33,8 +33,7 @@ def test_the_order() -> None:
         "common-shifts",
         "materialise",
     ]
-    assert [each.name for each in LEGALISE] == names
-    assert [each.flat_gathers for each in LEGALISE] == [False, False, True, True, True, True, True]
+    assert [each.name for each in LEGALISE.passes] == names
 
 
 @settings(max_examples=150)
@@ -44,8 +43,8 @@ def test_no_word_changes(graph: Graph, format: Format, seed: int) -> None:
     legal = legalise(graph, format)
     inputs, models = words(graph, format, seed)
     before = evaluate_fixed(graph, format, inputs, models)
-    after = evaluate_fixed(legal.graph, format, inputs, {**models, **legal.words})
-    for (shown, tensor), (same, other) in zip(graph.results, legal.graph.results, strict=True):
+    after = evaluate_fixed(legal, format, inputs, models)
+    for (shown, tensor), (same, other) in zip(graph.results, legal.results, strict=True):
         assert shown == same
         np.testing.assert_array_equal(before.values[tensor], after.values[other], err_msg=shown)
     for model, array in before.models.items():
@@ -57,40 +56,33 @@ def test_no_word_changes(graph: Graph, format: Format, seed: int) -> None:
 def test_what_is_left_is_what_the_machine_runs(graph: Graph, format: Format) -> None:
     """Operands are reads, but for a factor 1 beside one; constants have the words of their shape, in the format."""
     legal = legalise(graph, format)
-    for statement in legal.graph.statements:
+    for statement in legal.statements:
         for operand in statement.operands:
             if not isinstance(operand, Read):
                 assert isinstance(statement.operation, Linear)
                 assert isinstance(operand, Constant) and operand.value == 1
-    constants = {t.name: t.shape for t in legal.graph.tensors.values() if t.role == "constant"}
+    constants = {t.name: t.shape for t in legal.tensors.values() if t.role == "constant"}
     assert {name: array.shape for name, array in legal.words.items()} == constants
     for array in legal.words.values():
         assert format.lowest <= array.min() and array.max() <= format.highest
 
 
-@pytest.mark.parametrize("planted", range(len(LEGALISE) + 1))
+@pytest.mark.parametrize("planted", range(len(LEGALISE.passes) + 1))
 def test_a_pass_that_breaks_a_graph_is_named(planted: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Wherever it stands: the rules are checked after each pass, not only after the last."""
 
-    def forget(legal: Legal, _: Format) -> Legal:
-        return replace(legal, graph=replace(legal.graph, statements=legal.graph.statements[1:]))
+    def forget(graph: Graph) -> Graph:
+        return replace(graph, statements=graph.statements[1:])
 
-    bad = LegalisingPass(name="forget", function=forget)
-    monkeypatch.setattr(pipeline, "LEGALISE", (*LEGALISE[:planted], bad, *LEGALISE[planted:]))
+    bad = Pass(name="forget", description="forget a statement", function=forget)
+    passes = (*LEGALISE.passes[:planted], bad, *LEGALISE.passes[planted:])
+    monkeypatch.setattr(pipeline, "LEGALISE", replace(LEGALISE, passes=passes))
     with pytest.raises(GraphFault, match=r"^after forget: statement 1 "):
         legalise(logistic(3), Q6_10)
 
 
-def test_every_pass_runs_once_and_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    ran: list[str] = []
-
-    def noted(each: LegalisingPass) -> LegalisingPass:
-        def function(legal: Legal, format: Format) -> Legal:
-            ran.append(each.name)
-            return each.function(legal, format)
-
-        return replace(each, function=function)
-
-    monkeypatch.setattr(pipeline, "LEGALISE", tuple(noted(each) for each in LEGALISE))
-    legalise(logistic(3), Q6_10)
-    assert ran == [each.name for each in LEGALISE]
+def test_every_pass_runs_once_and_in_order() -> None:
+    runs = list(pass_runs(logistic(3), Setting(fmt=Q6_10), LEGALISE))
+    assert [each.which for each in runs] == list(LEGALISE.passes)
+    assert {each.round for each in runs} == {1}
+    assert runs[-1].after == legalise(logistic(3), Q6_10)

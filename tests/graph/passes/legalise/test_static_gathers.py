@@ -13,7 +13,6 @@ from tabla.base.source import Source
 from tabla.graph.evaluate import evaluate_fixed
 from tabla.graph.format import Format
 from tabla.graph.graph import Gather, Graph, Linear
-from tabla.graph.legal import Legal
 from tabla.graph.passes.legalise.static_gathers import MOST_RANGES, static_gathers
 from tabla.graph.passes.pipeline import run_passes
 from tabla.graph.verify import verify
@@ -40,8 +39,8 @@ def rewritten(text: str, shapes: Mapping[str, tuple[int, ...]], seed: int = 1) -
     """Return the graph after the pass, after comparing the words of its results with those of the graph before."""
     graph = graph_of(text, **shapes)
     assert gathers(graph)
-    found = static_gathers(Legal(graph=graph), Q6_10).graph
-    verify(found, flat_gathers=False)
+    found = static_gathers(graph, Q6_10)
+    verify(found)
     inputs, models = draw_words(graph, Q6_10, 2, seed)
     before, after = (evaluate_fixed(g, Q6_10, {n: w[0] for n, w in inputs.items()} | models) for g in (graph, found))
     for _, name in graph.results:
