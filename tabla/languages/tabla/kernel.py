@@ -13,7 +13,6 @@ from tabla.languages.kernel.tree import Expression as KernelExpression
 from tabla.languages.kernel.tree import Kernel, Position, Reduce, Reduction, Role, Statement, Tensor, Update
 from tabla.languages.kernel.tree import Number as KernelNumber
 from tabla.languages.kernel.tree import Read as KernelRead
-from tabla.languages.tabla.affine import Affine
 from tabla.languages.tabla.operators import Function, GroupFunction
 from tabla.languages.tabla.program import (
     Assignment,
@@ -74,8 +73,8 @@ def _statement(assignment: Assignment) -> Statement:
         value = kernel_expression(assignment.value)
     return Statement(
         target=assignment.target,
-        write=tuple(map(_affine, assignment.subscripts)),
-        indices=tuple(map(_index, assignment.iterators)),
+        write=assignment.subscripts,
+        indices=tuple(map(index_of, assignment.iterators)),
         value=value,
         span=assignment.span,
     )
@@ -90,7 +89,7 @@ def kernel_expression(expression: Expression) -> KernelExpression:
         case Index(iterator=iterator):
             return apply("real", Position(index=iterator.name, span=span), span=span)
         case Read(name=name, subscripts=subscripts):
-            return KernelRead(tensor=name, subscripts=tuple(map(_affine, subscripts)), span=span)
+            return KernelRead(tensor=name, subscripts=subscripts, span=span)
         case Negation(operand=operand):
             return apply("negate", kernel_expression(operand), span=span)
         case Operation():
@@ -105,7 +104,7 @@ def kernel_expression(expression: Expression) -> KernelExpression:
         case Group(function=function, iterators=iterators, body=body):
             return Reduce(
                 reduction=_REDUCTIONS[function],
-                indices=tuple(map(_index, iterators)),
+                indices=tuple(map(index_of, iterators)),
                 body=kernel_expression(body),
                 span=span,
             )
@@ -118,12 +117,9 @@ def _operated(operation: Operation, left: KernelExpression) -> KernelExpression:
     return apply("real", value, span=span) if SIGNATURES[function].rule == "comparison" else value
 
 
-def _index(iterator: Range) -> graph.Index:
+def index_of(iterator: Range) -> graph.Index:
+    """Return an iterator as an index."""
     return graph.Index(name=iterator.name, low=iterator.start, high=iterator.stop, span=iterator.span)
-
-
-def _affine(affine: Affine) -> graph.Affine:
-    return graph.Affine(constant=affine.constant, coefficients=affine.terms)
 
 
 def refuse_runtime_rate(program: Program, results: tuple[str, ...]) -> None:
