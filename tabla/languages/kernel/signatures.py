@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from tabla.base.faults import did_you_mean
 from tabla.base.source import Label, Span, TablaError
+from tabla.graph.functions import FUNCTIONS
 from tabla.languages.kernel.tree import Apply, Expression, Type
 
 Array = NDArray[Any]
@@ -48,10 +49,6 @@ def _quotient(left: Array, right: Array) -> Array:
     return np.where(right == 0, 0, np.sign(left) * np.sign(right) * whole)
 
 
-def _sigmoid(value: Array) -> Array:
-    return np.asarray(0.5 * (1.0 + np.tanh(0.5 * value)))
-
-
 def _integer(value: Array) -> Array:
     """Convert to an integer toward zero."""
     return np.trunc(value).astype(np.int64) if value.dtype.kind == "f" else value.astype(np.int64)
@@ -61,8 +58,9 @@ def _infix(sign: str, tightness: int, rule: Rule, meaning: Callable[..., Array])
     return Signature(arity=2, rule=rule, meaning=meaning, sign=sign, tightness=tightness)
 
 
-def _real(meaning: Callable[..., Array], folds: Callable[[float], float]) -> Signature:
-    return Signature(arity=1, rule="reals", meaning=meaning, folds=folds)
+def _unit(name: str, folds: Callable[[float], float]) -> Signature:
+    """Return a function of the function unit, which says what it is in float64."""
+    return Signature(arity=1, rule="reals", meaning=FUNCTIONS[name].reals, folds=folds)
 
 
 SIGNATURES: Mapping[str, Signature] = {
@@ -80,13 +78,21 @@ SIGNATURES: Mapping[str, Signature] = {
     "abs": Signature(arity=1, rule="numbers", meaning=np.abs),
     "min": Signature(arity=2, rule="numbers", meaning=np.minimum),
     "max": Signature(arity=2, rule="numbers", meaning=np.maximum),
-    "sigmoid": _real(_sigmoid, lambda t: 1 / (1 + math.exp(-t)) if t >= 0 else math.exp(t) / (1 + math.exp(t))),
-    "tanh": _real(np.tanh, math.tanh),
-    "gaussian": _real(lambda t: np.exp(-t * t), lambda t: math.exp(-t * t)),
-    "log": _real(np.log, math.log),
-    "exp": _real(np.exp, math.exp),
-    "sqrt": _real(np.sqrt, math.sqrt),
-    "softplus": _real(lambda t: np.logaddexp(0.0, t), lambda t: max(t, 0) + math.log1p(math.exp(-abs(t)))),
+    "sigmoid": _unit("sigmoid", lambda t: 1 / (1 + math.exp(-t)) if t >= 0 else math.exp(t) / (1 + math.exp(t))),
+    "tanh": _unit("tanh", math.tanh),
+    "gaussian": _unit("gaussian", lambda t: math.exp(-t * t)),
+    "log": _unit("log", math.log),
+    "exp": _unit("exp", math.exp),
+    "sqrt": _unit("sqrt", math.sqrt),
+    "sin": _unit("sin", math.sin),
+    "cos": _unit("cos", math.cos),
+    "erf": _unit("erf", math.erf),
+    "softplus": Signature(
+        arity=1,
+        rule="reals",
+        meaning=lambda t: np.logaddexp(0.0, t),
+        folds=lambda t: max(t, 0) + math.log1p(math.exp(-abs(t))),
+    ),
     "real": Signature(arity=1, rule="conversion", meaning=lambda value: value.astype(np.float64)),
     "integer": Signature(arity=1, rule="conversion", meaning=_integer),
     "truth": Signature(arity=1, rule="conversion", meaning=lambda value: value != 0),

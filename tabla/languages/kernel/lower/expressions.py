@@ -17,7 +17,6 @@ from tabla.graph.graph import (
     Extreme,
     ExtremeOp,
     Function,
-    FunctionName,
     Index,
     Linear,
     Operand,
@@ -73,15 +72,6 @@ _COMPARISONS: Mapping[str, CompareOp] = {
 _ONE_WORD = (Term(factors=(Constant(value=Fraction(1)),)),)
 """Stands for the terms of a value that is a word already."""
 _CHOICES: Mapping[str, ExtremeOp] = {"max": "max", "min": "min"}
-_UNIT: Mapping[str, FunctionName] = {
-    "sigmoid": "sigmoid",
-    "tanh": "tanh",
-    "gaussian": "gaussian",
-    "log": "log",
-    "exp": "exp",
-    "sqrt": "sqrt",
-}
-"""The functions of the function unit."""
 
 
 class Expressions:
@@ -253,7 +243,7 @@ class Expressions:
                 )
                 return Sum(terms=undivided(functions.soft_plus(words[0])))
             case function:
-                return Word(operation=Function(name=_UNIT[function], operand=words[0]), span=call.span)
+                return Word(operation=Function(name=function, operand=words[0]), span=call.span)
 
     def _parts(self, span: Span | None) -> SummedPart:
         """Return what makes temporaries at a place, also under the indices of sums that are complete."""
