@@ -72,3 +72,29 @@ def test_what_is_refused(command: Command, words: tuple[str, ...], message: str)
     Path("layer.py").write_text("def f(a):\n    return a + 1.0\n")
     said = command(*words, status=1)
     assert f"error: {message}" in said and "hint: " in said
+
+
+TRIANGLE = """// Running sums of a row, and differences of neighbours but at the ends.
+input x[6]: real;
+value running[6]: real;
+value step[6]: real;
+running[i] = sum[j in 0:6 where j <= i](x[j]) for i in 0:6;
+step[i] = running[i] / 8.0 for i in 0:6;
+step[i] = x[i] - x[i - 1] for i in 0:6 where i >= 1, i < 5;
+return running, step;
+"""
+
+
+def test_conditions_on_the_machine(command: Command) -> None:
+    """What TABLA cannot say: a part of a tensor under a condition, and sums of different lengths."""
+    Path("t.kernel").write_text(TRIANGLE)
+    x = np.random.default_rng(4).integers(-512, 512, (5, 6)) / 256
+    np.savez("in.npz", x=x)
+    command("sim", "t.kernel", "--inputs", "in.npz", "--pes", "4", "--engine", "model", "-o", "out.npz")
+    with np.load("out.npz") as found:
+        assert np.allclose(found["running"], np.cumsum(x, axis=1), atol=2**-9)
+        step = np.cumsum(x, axis=1) / 8
+        step[:, 1:5] = np.diff(x, axis=1)[:, :4]
+        assert np.allclose(found["step"], step, atol=2**-9)
+    text = command("gen", "t.kernel", "--emit", "kernel")
+    assert "running[i] = sum[j in 0:6 where i-j >= 0](x[j]) for i in 0:6;" in text

@@ -94,9 +94,10 @@ def evaluate_samples(
 
 def _run(statement: Statement, stored: dict[str, Array]) -> None:
     # All values are computed before any is stored.
-    domains = [_Domain.of(box, stored) for box in _parts(statement.indices, MOST_POINTS)]
+    domains = [_Domain.of(box, stored, statement.conditions) for box in _parts(statement.indices, MOST_POINTS)]
     for domain, value in [(domain, domain.value(statement.value)) for domain in domains]:
-        domain.view(statement.target, statement.write)[...] = value
+        target = domain.view(statement.target, statement.write)
+        np.copyto(target, value, where=domain.holds())
 
 
 def _parts(indices: tuple[Index, ...], room: int) -> Iterator[tuple[Index, ...]]:
@@ -112,21 +113,36 @@ def _parts(indices: tuple[Index, ...], room: int) -> Iterator[tuple[Index, ...]]
 
 @dataclass(frozen=True, slots=True)
 class _Domain:
-    """The points around an expression: an axis of arrays for each index, in order. Values broadcast to it."""
+    """The points around an expression: an axis of arrays for each index, in order. Values broadcast to it.
+
+    Values count only where all `conditions` are at least 0.
+    """
 
     indices: tuple[Index, ...]
     stored: Mapping[str, Array]
     along: Mapping[str, Array]
+    conditions: tuple[Affine, ...]
 
     @staticmethod
-    def of(indices: tuple[Index, ...], stored: Mapping[str, Array]) -> _Domain:
+    def of(indices: tuple[Index, ...], stored: Mapping[str, Array], conditions: tuple[Affine, ...]) -> _Domain:
         """Return the points of a box."""
         along = {}
         for axis, index in enumerate(indices):
             shape = [1] * len(indices)
             shape[axis] = index.extent
             along[index.name] = np.arange(index.low, index.high).reshape(shape)
-        return _Domain(indices, stored, along)
+        return _Domain(indices, stored, along, conditions)
+
+    def form(self, form: Affine) -> Array:
+        """Return the value of an affine form at all points."""
+        return sum((factor * self.along[name] for name, factor in form.coefficients), np.asarray(form.constant))
+
+    def holds(self) -> Array:
+        """Return where all conditions hold."""
+        mask: Array = np.asarray(True)
+        for condition in self.conditions:
+            mask = mask & (self.form(condition) >= 0)
+        return mask
 
     def value(self, expression: Expression) -> Array:
         """Return the value of an expression at all points."""
@@ -145,7 +161,7 @@ class _Domain:
             case Position(index=index):
                 return self.along[index]
             case Read(tensor=tensor, subscripts=subscripts):
-                return self.view(tensor, subscripts)
+                return self.gathered(tensor, subscripts) if self.conditions else self.view(tensor, subscripts)
             case Reduce():
                 return self._reduced(expression)
             case Apply():
@@ -163,14 +179,22 @@ class _Domain:
         ]
         return as_strided(array[first], [index.extent for index in self.indices], strides)
 
+    def gathered(self, tensor: str, subscripts: tuple[Affine, ...]) -> Array:
+        """Return the elements of a tensor at all points. Where conditions fail, a subscript may be outside of it."""
+        array = self.stored[tensor]
+        places = zip(map(self.form, subscripts), array.shape, strict=True)
+        return np.asarray(array[tuple(np.clip(place, 0, size - 1) for place, size in places)])
+
     def _reduced(self, reduce: Reduce) -> Array:
         """Join the values of the body over its indices, as many points at once as there is room for."""
         total: Array | None = None
         join = _JOIN[reduce.reduction]
         room = max(1, MOST_POINTS // prod(index.extent for index in self.indices))
         for box in _parts(reduce.indices, room):
-            inner = _Domain.of((*self.indices, *box), self.stored)
+            inner = _Domain.of((*self.indices, *box), self.stored, (*self.conditions, *reduce.conditions))
             body = np.broadcast_to(inner.value(reduce.body), tuple(index.extent for index in inner.indices))
+            if reduce.conditions:
+                body = np.where(inner.holds(), body, 0.0)  # conditions belong to sums
             if reduce.reduction == "norm":
                 body = body * body
             axes = tuple(range(len(self.indices), len(inner.indices)))

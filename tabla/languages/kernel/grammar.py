@@ -59,9 +59,10 @@ def p_item_declaration(p: Production) -> None:
 
 def p_item_assignment(p: Production) -> None:
     """item : element ASSIGN value SEMICOLON
-    | element ASSIGN value for ranges SEMICOLON"""
-    ranges = tuple(p[5]) if len(p) > 5 else ()
-    p[0] = Assignment(target=p[1], value=p[3], ranges=ranges, span=p[1].span.to(p[3].span))
+    | element ASSIGN value for over SEMICOLON"""
+    ranges, conditions = p[5] if len(p) > 5 else ((), ())
+    span = p[1].span.to(p[3].span)
+    p[0] = Assignment(target=p[1], value=p[3], ranges=ranges, conditions=conditions, span=span)
 
 
 def p_for(p: Production) -> None:
@@ -105,6 +106,17 @@ def p_range(p: Production) -> None:
     """range : NAME in whole COLON whole"""
     (low, _), (high, end) = p[3], p[5]
     p[0] = Range(index=p[1], low=low, high=high, span=p[1].span.to(end))
+
+
+def p_over(p: Production) -> None:
+    """over : ranges
+    | ranges where values"""
+    p[0] = tuple(p[1]), tuple(p[3]) if len(p) > 2 else ()
+
+
+def p_where(p: Production) -> None:
+    """where : NAME"""
+    _expect(p[1], "where")
 
 
 def p_in(p: Production) -> None:
@@ -159,10 +171,10 @@ def p_element(p: Production) -> None:
 
 def p_call(p: Production) -> None:
     """call : NAME LPAREN values RPAREN
-    | NAME LBRACKET ranges RBRACKET LPAREN value RPAREN"""
-    ranges, arguments = ((), p[3]) if len(p) == 5 else (p[3], [p[6]])
+    | NAME LBRACKET over RBRACKET LPAREN value RPAREN"""
+    (ranges, conditions), arguments = (((), ()), p[3]) if len(p) == 5 else (p[3], [p[6]])
     span = p[1].span.to(p[len(p) - 1].span)
-    p[0] = Call(name=p[1], ranges=tuple(ranges), arguments=tuple(arguments), span=span)
+    p[0] = Call(name=p[1], ranges=ranges, arguments=tuple(arguments), conditions=conditions, span=span)
 
 
 def p_error(p: Any) -> None:

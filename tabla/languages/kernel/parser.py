@@ -41,7 +41,8 @@ _SHOWN: Mapping[str, str] = {
 }
 _ROLES: tuple[Role, ...] = get_args(Role)
 _REDUCTIONS: Mapping[str, Reduction] = {name: name for name in get_args(Reduction)}
-_FRACTION = "fraction"
+_LEAST: Mapping[str, int] = {">=": 0, "<=": 0, "==": 0, ">": 1, "<": 1}
+"""By how much the larger side of a comparison is larger at least."""
 _AS_PRINTED = "tabla gen --emit kernel prints a kernel as it is written"
 
 
@@ -128,8 +129,14 @@ class _Meaning:
         self._scope = {index.name: index for index in indices}
         target = self._tensor(item.target.name)
         write = tuple(self._affine(each) for each in item.target.subscripts)
-        value = self._value(item.value)
-        return Statement(target=target.name, write=write, indices=indices, value=value, span=item.span)
+        return Statement(
+            target=target.name,
+            write=write,
+            indices=indices,
+            value=self._value(item.value),
+            conditions=self._conditions(item.conditions),
+            span=item.span,
+        )
 
     def _update(self, item: syntax.Update) -> Update:
         match item.step:
@@ -159,6 +166,21 @@ class _Meaning:
         if form is None or expression.type != "integer":
             raise _refused("this is no sum of indices and whole numbers", value.span, "write a subscript such as 2*i+1")
         return form
+
+    def _conditions(self, values: tuple[syntax.Value, ...]) -> tuple[Affine, ...]:
+        """Return forms of indices that are at least 0 where comparisons hold."""
+        found: list[Affine] = []
+        for value in values:
+            match value:
+                case syntax.Operation(sign=sign, operands=(one, other)) if sign in _LEAST:
+                    left, right = self._affine(one), self._affine(other)
+                    if sign in (">=", ">", "=="):
+                        found.append(_difference(left, right, _LEAST[sign]))
+                    if sign in ("<=", "<", "=="):
+                        found.append(_difference(right, left, _LEAST[sign]))
+                case _:
+                    raise _refused("a condition compares sums of indices", value.span, "write where i >= j")
+        return tuple(found)
 
     def _value(self, value: syntax.Value) -> Expression:
         chain: list[syntax.Operation] = []
@@ -199,9 +221,17 @@ class _Meaning:
         reduction = _known(call.name, _REDUCTIONS, "a reduction")
         outer, indices = self._scope, tuple(self._index(each) for each in call.ranges)
         self._scope = outer | {index.name: index for index in indices}
-        body = self._value(call.arguments[0])
+        body, conditions = self._value(call.arguments[0]), self._conditions(call.conditions)
         self._scope = outer
-        return Reduce(reduction=reduction, indices=indices, body=body, span=call.span)
+        return Reduce(reduction=reduction, indices=indices, body=body, conditions=conditions, span=call.span)
+
+
+def _difference(larger: Affine, smaller: Affine, least: int) -> Affine:
+    """Return a form that is at least 0 where one form is larger than another by `least`."""
+    coefficients = dict(larger.coefficients)
+    for name, factor in smaller.coefficients:
+        coefficients[name] = coefficients.get(name, 0) - factor
+    return Affine.make(larger.constant - smaller.constant - least, coefficients)
 
 
 def _known(lexeme: Lexeme, known: Mapping[str, Any], what: str) -> Any:

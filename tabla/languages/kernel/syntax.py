@@ -51,11 +51,12 @@ class Range(Node):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call(Node):
-    """``name(arguments)``, or with ranges ``name[i in 0:3](argument)``."""
+    """``name(arguments)``, or with ranges ``name[i in 0:3 where i > 0](argument)``."""
 
     name: Lexeme
     ranges: tuple[Range, ...]
     arguments: tuple[Value, ...]
+    conditions: tuple[Value, ...] = ()
 
 
 Value = Literal | Element | Operation | Call
@@ -73,11 +74,12 @@ class Declaration(Node):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assignment(Node):
-    """``target = value for ranges;``."""
+    """``target = value for ranges where conditions;``."""
 
     target: Element
     value: Value
     ranges: tuple[Range, ...]
+    conditions: tuple[Value, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ def kernel_text(kernel: Kernel) -> str:
     """Return the declarations, the statements, the updates and the results of a kernel, one on each line."""
     lines = [f"{each.role} {each.name}{_listed(each.shape)}: {each.type};" for each in kernel.tensors.values()]
     for statement in kernel.statements:
-        over = f" for {_ranges(statement.indices)}" if statement.indices else ""
+        over = f" for {_over(statement.indices, statement.conditions)}" if statement.indices else ""
         lines.append(f"{statement.target}{_listed(statement.write)} = {expression_text(statement.value)}{over};")
     lines += [f"update {each.model} -= {_real(each.rate)[0]} * {each.gradient};" for each in kernel.updates]
     if kernel.results:
@@ -46,8 +46,8 @@ def _leaf(expression: Expression) -> tuple[str, int]:
             return index, ATOM
         case Read(tensor=tensor, subscripts=subscripts):
             return f"{tensor}{_listed(subscripts)}", ATOM
-        case Reduce(reduction=reduction, indices=indices, body=body):
-            return f"{reduction}[{_ranges(indices)}]({expression_text(body)})", ATOM
+        case Reduce(reduction=reduction, indices=indices, body=body, conditions=conditions):
+            return f"{reduction}[{_over(indices, conditions)}]({expression_text(body)})", ATOM
         case Apply():
             return f"{expression.function}()", ATOM
 
@@ -76,8 +76,9 @@ def _real(value: Fraction) -> tuple[str, int]:
     return f"{'-' if value < 0 else ''}{whole}.{part or '0'}", UNARY if value < 0 else ATOM
 
 
-def _ranges(indices: Sequence[Index]) -> str:
-    return ", ".join(f"{index.name} in {index.low}:{index.high}" for index in indices)
+def _over(indices: Sequence[Index], conditions: Sequence[Affine]) -> str:
+    ranges = ", ".join(f"{index.name} in {index.low}:{index.high}" for index in indices)
+    return f"{ranges} where {', '.join(f'{each} >= 0' for each in conditions)}" if conditions else ranges
 
 
 def _listed(parts: Sequence[int | Affine]) -> str:

@@ -71,11 +71,15 @@ class Apply(Node):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reduce(Node):
-    """The values of `body` over all values of `indices`, the outermost first, as one real number."""
+    """The values of `body` over all values of `indices`, the outermost first, as one real number.
+
+    Only values count at which all `conditions` are at least 0. Only a sum has conditions; without any value it is 0.
+    """
 
     reduction: Reduction
     indices: tuple[Index, ...]
     body: Expression
+    conditions: tuple[Affine, ...] = ()
 
     @property
     def type(self) -> Type:
@@ -100,13 +104,15 @@ class Tensor(Node):
 class Statement(Node):
     """``target[write] = value`` for all values of `indices`. All values are computed before any of them is stored.
 
-    No element is written twice. Elements that are not written keep the value that they had.
+    No element is written twice. Elements that are not written keep the value that they had. With `conditions` only
+    those are written at which all of these are at least 0; if the target has no value yet, its other elements are 0.
     """
 
     target: str
     write: tuple[Affine, ...]
     indices: tuple[Index, ...]
     value: Expression
+    conditions: tuple[Affine, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
 
 from tabla.base.source import Label, Span, TablaError
+from tabla.graph.constraints import coordinates, ends, values
 from tabla.graph.graph import Affine, Index
 from tabla.languages.kernel.regions import Box, Region, first_outside
 from tabla.languages.kernel.tree import Apply, Expression, Kernel, Position, Read, Reduce, Statement, Tensor, spine
@@ -51,6 +55,30 @@ def _updates(kernel: Kernel) -> None:
         seen.add(model.name)
 
 
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """The indices around an expression by name, and the conditions under which it counts."""
+
+    indices: Mapping[str, Index] = field(default_factory=dict)
+    conditions: tuple[Affine, ...] = ()
+
+    def ends(self, form: Affine) -> tuple[int, int] | None:
+        """Return the least and the largest value of a form where the conditions hold, None where they never do."""
+        return ends(form, self.conditions, list(self.indices.values()))
+
+    def first_outside(self, region: Region, subscripts: tuple[Affine, ...]) -> tuple[int, ...] | None:
+        """Return an element that the subscripts reach and a region lacks, or None."""
+        if not self.conditions:
+            return first_outside(region, subscripts, self.indices)
+        names = {name for subscript in subscripts for name in subscript.names}
+        at = coordinates(self.conditions, list(self.indices.values()), names)
+        places = np.stack([values(form, at) for form in subscripts], axis=1) if at else np.empty((0, len(subscripts)))
+        for box in region.boxes:
+            low, high = np.array(box).reshape(-1, 2).T
+            places = places[~((places >= low) & (places < high)).all(axis=1)]
+        return tuple(places[0].tolist()) if len(places) else None
+
+
 class _Statement:
     """The proof of one statement. `written` has the elements of each value that statements before have written."""
 
@@ -59,7 +87,7 @@ class _Statement:
 
     def verify(self) -> None:
         statement = self._statement
-        scope = self._entered({}, statement.indices, statement.span)
+        scope = self._entered(_Scope(), statement.indices, statement.conditions, statement.span)
         self._value(statement.value, scope)
         target = self._tensors[statement.target]
         if target.role != "value":
@@ -69,8 +97,14 @@ class _Statement:
             message = f"'{target.name}' holds {target.type}s, and this value is {_article(statement.value.type)}"
             raise _refused(message, statement.value.span or statement.span, f"write {target.type}(...)")
         self._once(statement)
-        box = self._box(target, statement.write, scope, statement.span)
-        self._written[target.name] = self._written[target.name].with_box(box)
+        box = self._box(target, statement.write, replace(scope, conditions=()), statement.span)
+        written = self._written[target.name]
+        if statement.conditions and written.boxes and not written.covers(box):
+            message = f"a part of '{target.name}' is written under conditions, and has no value where they fail"
+            raise _refused(message, statement.span, "write all of it before")
+        if statement.conditions and not written.boxes:
+            box = tuple((0, size) for size in target.shape)  # what conditions leave out is 0
+        self._written[target.name] = written.with_box(box)
 
     def _once(self, statement: Statement) -> None:
         """Each index is in one subscript, by a factor of 1 or -1, so that no element is written twice."""
@@ -84,51 +118,60 @@ class _Statement:
                 message = f"'{index.name}' is not in one subscript of what is written"
                 raise _refused(message, statement.span, "sum over it, or write it in one subscript")
 
-    def _entered(self, scope: Mapping[str, Index], indices: tuple[Index, ...], span: Span | None) -> dict[str, Index]:
-        inner = dict(scope)
+    def _entered(
+        self, scope: _Scope, indices: tuple[Index, ...], conditions: tuple[Affine, ...], span: Span | None
+    ) -> _Scope:
+        inner = dict(scope.indices)
         for index in indices:
             if index.name in inner or index.name in self._tensors:
                 raise _refused(f"'{index.name}' means something else here", span, "give the index another name")
             inner[index.name] = index
-        return inner
+        for name in (name for condition in conditions for name in condition.names if name not in inner):
+            raise _refused(f"there is no index '{name}' here", span, "give it a range: for i in 0:3")
+        found = _Scope(inner, (*scope.conditions, *conditions))
+        if conditions and found.ends(Affine.of()) is None:
+            raise _refused("no values of the indices meet the conditions", span, "leave the statement or the sum out")
+        return found
 
-    def _value(self, expression: Expression, scope: Mapping[str, Index]) -> None:
+    def _value(self, expression: Expression, scope: _Scope) -> None:
         first, chain = spine(expression)
         match first:
-            case Position(index=name) if name not in scope:
+            case Position(index=name) if name not in scope.indices:
                 raise _refused(f"there is no index '{name}' here", first.span, "give it a range: for i in 0:3")
             case Read():
                 self._read(first, scope)
-            case Reduce(indices=indices, body=body):
+            case Reduce(indices=indices, body=body, conditions=conditions):
                 if body.type != "real":
                     raise _refused(f"a {first.reduction} of {body.type}s", first.span, "write real(...) around it")
-                self._value(body, self._entered(scope, indices, first.span))
+                if conditions and first.reduction != "sum":
+                    raise _refused(f"a {first.reduction} under a condition", first.span, "only sums have conditions")
+                self._value(body, self._entered(scope, indices, conditions, first.span))
             case Apply():
                 raise _refused(f"'{first.function}' has no argument", first.span, "give it one")
         for call in chain:
             for argument in call.arguments[1:]:
                 self._value(argument, scope)
 
-    def _read(self, read: Read, scope: Mapping[str, Index]) -> None:
+    def _read(self, read: Read, scope: _Scope) -> None:
         tensor = self._tensors[read.tensor]
         box = self._box(tensor, read.subscripts, scope, read.span)
-        if tensor.role == "value" and not self._written[tensor.name].covers(box):
-            outside = first_outside(self._written[tensor.name], read.subscripts, scope)
+        written = self._written.get(tensor.name)
+        if written is not None and not written.covers(box):
+            outside = scope.first_outside(written, read.subscripts)
             if outside is not None:
                 element = f"{tensor.name}{list(outside) if outside else ''}"
                 raise _refused(f"'{element}' is read, and no statement before writes it", read.span, "write it before")
 
-    def _box(
-        self, tensor: Tensor, subscripts: tuple[Affine, ...], scope: Mapping[str, Index], span: Span | None
-    ) -> Box:
+    def _box(self, tensor: Tensor, subscripts: tuple[Affine, ...], scope: _Scope, span: Span | None) -> Box:
         if len(subscripts) != len(tensor.shape):
             message = f"'{tensor.name}' has {len(tensor.shape)} axes, and this has {len(subscripts)} subscripts"
             raise _refused(message, span, "write one for each axis")
         for subscript in subscripts:
             for name in subscript.names:
-                if name not in scope:
+                if name not in scope.indices:
                     raise _refused(f"there is no index '{name}' here", span, "give it a range: for i in 0:3")
-        box = tuple((low, high + 1) for low, high in (subscript.bounds(scope) for subscript in subscripts))
+        found = [scope.ends(subscript) for subscript in subscripts]
+        box = tuple((low, high + 1) for low, high in (each for each in found if each is not None))
         for (low, high), size, subscript in zip(box, tensor.shape, subscripts, strict=True):
             if low < 0 or high > size:
                 end = low if low < 0 else high - 1

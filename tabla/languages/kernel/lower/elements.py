@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from tabla.base.source import Span
+from tabla.graph.constraints import ends
 from tabla.graph.graph import Affine, Constant, Index, Linear, Operand, Operation, Read, Term
 from tabla.languages.kernel.builder import GraphBuilder
 from tabla.languages.kernel.regions import Box, Region, difference, intersection
@@ -106,6 +107,24 @@ class Elements:
         self._builder.emit(tensor, write, indices, operation, span)
         self.place(name, box, Stored(tensor=tensor))
 
+    def store_where(self, name: str, box: Box, write: tuple[Affine, ...], indices: tuple[Index, ...],
+                    operation: Operation, conditions: tuple[Affine, ...], span: Span | None) -> None:  # fmt: skip
+        """Assign ``name[write] = operation`` where conditions hold. The other elements of `box` keep their values.
+
+        If nothing was assigned to `name` before, its other elements are 0.
+        """
+        old = self.read(name, write, span) if self._pieces.get(name) else None
+        tensor = self._new(name, filled=old is None)
+        self._builder.emit(tensor, write, indices, operation, span, conditions)
+        for number, condition in enumerate(conditions) if old is not None else ():
+            # The parts in which this condition is the first that fails are disjoint, and all of them are the rest.
+            fails = Affine.make(-condition.constant - 1, {index: -factor for index, factor in condition.coefficients})
+            rest = (*conditions[:number], fails)
+            if ends(Affine.of(), rest, indices) is not None:
+                assert old is not None
+                self._builder.emit(tensor, write, indices, Linear(terms=(Term(factors=(old,)),)), span, rest)
+        self.place(name, self._whole(name) if old is None else box, Stored(tensor=tensor))
+
     def place(self, name: str, box: Box, source: Source) -> None:
         """Let the elements of `box` be those of `source`."""
         kept = [replace(p, box=rest) for p in self._pieces.get(name, ()) for rest in difference(p.box, box)]
@@ -164,11 +183,11 @@ class Elements:
         self._open[name] = tensor, region.with_box(box)
         return tensor
 
-    def _new(self, name: str) -> str:
+    def _new(self, name: str, *, filled: bool = False) -> str:
         self._versions[name] = version = self._versions.get(name, 0) + 1
         tensor = name if version == 1 else f"{name}.{version}"
         declared = self._tensors[name]
-        self._builder.tensor(tensor, declared.shape, "value", origin=name, span=declared.span)
+        self._builder.tensor(tensor, declared.shape, "value", origin=name, span=declared.span, filled=filled)
         return tensor
 
     def _gather(self, name: str) -> str:

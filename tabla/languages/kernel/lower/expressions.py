@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import assert_never
 
 from tabla.base.source import Label, Span, TablaError
+from tabla.graph.constraints import satisfied
 from tabla.graph.graph import (
     Affine,
     Compare,
@@ -83,10 +84,17 @@ class Expressions:
         # The indices around the expression at hand, outermost first.
         self._scope: list[Index] = []
         self._varying: set[int] = set()
+        self._conditions: tuple[Affine, ...] = ()
 
-    def lower(self, expression: tree.Expression, owner: str, indices: Sequence[Index]) -> Value:
-        """Lower `expression`, the right side of a statement over `indices`. Temporaries are named after `owner`."""
+    def lower(
+        self, expression: tree.Expression, owner: str, indices: Sequence[Index], conditions: tuple[Affine, ...] = ()
+    ) -> Value:
+        """Lower `expression`, the right side of a statement over `indices` where `conditions` hold.
+
+        Temporaries are named after `owner`.
+        """
         self._owner, self._scope, self._varying = owner, list(indices), set()
+        self._conditions = conditions
         self._mark(expression)
         return self._value(expression)
 
@@ -238,7 +246,7 @@ class Expressions:
                 return Sum(terms=choice(chosen, first, second))
             case "softplus":
                 functions = Functions(
-                    part=lambda made: self._builder.part(self._owner, made, self._scope, call.span),
+                    part=lambda made: self._part(made, call.span),
                     number_format=self._builder.number_format,
                 )
                 return Sum(terms=undivided(functions.soft_plus(words[0])))
@@ -250,14 +258,41 @@ class Expressions:
 
         def part(operation: Operation, summed: tuple[str, ...]) -> Read:
             inner = [self._builder.ranges[name] for name in summed]
-            return self._builder.part(self._owner, operation, (*self._scope, *inner), span)
+            return self._part(operation, span, inner)
 
         return part
 
     def _compare(self, op: CompareOp, left: Operand, right: Operand, span: Span | None) -> Operand:
-        return self._builder.part(self._owner, Compare(op=op, left=left, right=right), self._scope, span)
+        return self._part(Compare(op=op, left=left, right=right), span)
+
+    def _part(self, operation: Operation, span: Span | None, inner: Sequence[Index] = ()) -> Read:
+        """Compute an operation into a temporary at the points of the scope, and under `inner` indices."""
+        return self._builder.part(self._owner, operation, (*self._scope, *inner), span, self._conditions)
+
+    def _conditional_sum(self, reduce: tree.Reduce) -> Value:
+        """Lower a sum under conditions. It is a word of its own, because a condition holds for a whole statement."""
+        outer, around = len(self._scope), self._conditions
+        self._scope += reduce.indices
+        self._builder.ranges.update({index.name: index for index in reduce.indices})
+        self._conditions = (*around, *reduce.conditions)
+        names = tuple(index.name for index in reduce.indices)
+        terms = [replace(t, reduce=(*names, *t.reduce)) for t in self._sum(self._value(reduce.body)).signed()]
+        del self._scope[outer:]
+        tied = {name for condition in reduce.conditions for name in condition.names if name not in names}
+        total = self.operation(Sum(terms=tuple(terms)))
+        # Where no values of the indices meet the conditions, the sum is 0.
+        own = [index for index in self._scope if index.name in tied]
+        mask = satisfied(reduce.conditions, [*own, *reduce.indices])
+        filled = not mask.any(axis=tuple(range(len(own), mask.ndim))).all()
+        word = self._builder.part(
+            self._owner, total, self._scope, reduce.span, self._conditions, tied, filled=bool(filled)
+        )
+        self._conditions = around
+        return _operand(word)
 
     def _reduce(self, reduce: tree.Reduce) -> Value:
+        if reduce.conditions:
+            return self._conditional_sum(reduce)
         outer, place = len(self._scope), reduce.body.span
         self._scope += reduce.indices
         self._builder.ranges.update({index.name: index for index in reduce.indices})
@@ -308,7 +343,7 @@ class Expressions:
             terms = value.signed()
             if len(terms) == 1 and terms[0].sign == 1 and (operand := single(terms[0])) is not None:
                 return operand
-        return self._builder.part(self._owner, self.operation(value), self._scope, span)
+        return self._part(self.operation(value), span)
 
 
 def _operand(operand: Operand) -> Sum:

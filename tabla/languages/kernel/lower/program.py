@@ -139,12 +139,17 @@ class _Lowering:
         ranges = {index.name: index for index in indices}
         self._builder.ranges.update(ranges)
         box = tuple((low, high + 1) for low, high in (subscript.bounds(ranges) for subscript in write))
-        if isinstance(statement.value, Number) and not write and name not in self._gradients:
+        single = not write and not statement.conditions
+        if single and isinstance(statement.value, Number) and name not in self._gradients:
             # A single value that is known needs no word; who reads it reads the constant.
             constant = Constant(value=statement.value.value, span=statement.value.span)
             self._elements.place(name, box, Copied(write=write, indices=indices, operand=constant))
             return
-        value = self._expressions.lower(statement.value, name, indices)
+        value = self._expressions.lower(statement.value, name, indices, statement.conditions)
+        if statement.conditions:
+            operation, conditions = self._expressions.operation(value), statement.conditions
+            self._elements.store_where(name, box, write, indices, operation, conditions, span)
+            return
         match value.signed() if isinstance(value, Sum) else ():
             case [Term(factors=[Read() as read], sign=1, reduce=())] if not name.startswith(MEANT):
                 self._elements.place(name, box, Copied(write=write, indices=indices, operand=read))
