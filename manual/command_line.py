@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from tabla.base.options import options_of
+from tabla.build.pass_options import PassOptions
 from tabla.commands.cli import COMMANDS, Parser, parser_for
 from tabla.learn.options import RECORDS
 
@@ -53,7 +54,7 @@ def _row(action: argparse.Action, command: str) -> str:
     else:
         name = f"`{shown}`"
     told = (action.help or "") % {**vars(action), "prog": "tabla"} if action.help else ""
-    options = (options_of(record).get(action.dest) for record in RECORDS)
+    options = (options_of(record).get(action.dest) for record in (*RECORDS, PassOptions))
     known = next((each for each in options if each is not None and command in each.commands), None)
     values = "" if known is None else known.kind_of(command).range
     example = "" if known is None or not known.example else f"`{known.flag} {known.example}`"

@@ -14,7 +14,7 @@ from tabla.build.options import Options
 from tabla.build.stages import Stages
 from tabla.graph.format import Format
 from tabla.graph.graph import Graph
-from tabla.graph.passes.inference import inference, refuse_labels
+from tabla.graph.passes.inference import inference, narrow, refuse_labels
 from tabla.graph.prediction import Prediction, default_prediction, named_prediction
 from tabla.languages import Program
 
@@ -86,7 +86,7 @@ def inference_part(build: S, predict: str | None = None) -> tuple[S, Prediction]
         return build, own
     graph, prediction = chosen_prediction(build, predict)
     wanted = [(name, tensor) for name, tensor in graph.results if name in build.options.results]
-    part = _narrow(inference(graph, prediction, wanted))
+    part = narrow(inference(graph, prediction, wanted))
 
     def lowered(number_format: Format, results: Sequence[str]) -> Graph:
         return part
@@ -100,8 +100,3 @@ def inference_part(build: S, predict: str | None = None) -> tuple[S, Prediction]
     reading = replace(build.reading, warnings=build.text_warnings, conventions=None, kernel=None)
     reading = replace(reading, lower=lowered, trainable=False, merge=merged, unread=unread, predicts=prediction)
     return replace(build, options=options, reading=reading), prediction
-
-
-def _narrow(graph: Graph) -> Graph:
-    """Return a graph without guard bits: the word nearest to a wide model is what an accelerator reads (decision 2)."""
-    return replace(graph, tensors={name: replace(tensor, guard=0) for name, tensor in graph.tensors.items()})

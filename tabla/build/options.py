@@ -68,10 +68,11 @@ class ArrayOptions(Record):
         WholeNumber(low=1, shown="1 to 128"),
         "processing elements, 1 to 128 (default 16)",
         group=_ARRAY,
-        commands=(*BUILDS, "overlay"),
+        commands=(*BUILDS, "overlay", "pass"),
         metavar="N",
         example="16",
         unit="PEs",
+        helps={"pass": "processing elements, for a pass that asks for their number"},
     )
     pes_per_pu: int | None = option(
         WholeNumber(low=1, shown="a divisor of --pes"),
@@ -158,10 +159,10 @@ class ArrayOptions(Record):
         "number format: I integer bits with the sign, F fraction bits (default q6.10); a name that tabla templates"
         " lists; or auto, or autoN for N bits: the data choose it (train, gen, eval, sim)",
         group=_PROGRAM,
-        commands=(*BUILDS, "overlay"),
+        commands=(*BUILDS, "overlay", "pass"),
         metavar="qI.F",
         example="q4.12",
-        helps={"overlay": "number format (default q6.10)"},
+        helps={"overlay": "number format (default q6.10)", "pass": "number format, if the file names none"},
     )
     saturate: bool = option(
         Switch(),
@@ -174,7 +175,7 @@ class ArrayOptions(Record):
         WholeNumber(low=0),
         "bits that models that learn have beside those of a word (default 0, or with --format auto as the data ask)",
         group=_PROGRAM,
-        commands=BUILDS,
+        commands=(*BUILDS, "pass"),
         metavar="G",
         example="4",
         unit="bits",

@@ -21,7 +21,7 @@ from tabla.graph.graph import Graph
 from tabla.graph.passes.framework import Setting
 from tabla.graph.passes.minibatch import minibatched
 from tabla.graph.passes.model_guard import with_model_guard
-from tabla.graph.passes.pipeline import shaped
+from tabla.graph.passes.pipeline import LEGALISE, PassRun, groups, pass_runs, shaped
 from tabla.graph.words import WordType
 from tabla.languages import Program, Reading, read
 from tabla.program.image import FirstWords, Image
@@ -149,6 +149,23 @@ class Stages:
         from tabla.build.files.notebook import drawn_graph
 
         return drawn_graph(shaped(self.lowered, self.format, self.options.passes, pes=self.template.pes))
+
+    def pass_runs(self) -> Iterator[PassRun]:
+        """Run all passes of the build anew, from the lowered program on, and yield each run when it has ended.
+
+        The passes are those that make `lowered`, `graph` and `legal`, whether these exist already or not. Raises
+        `TablaError` as these do.
+        """
+        from tabla.schedule.mapping.capacity import refuse_excess
+
+        with self.reading.text.pointing_back():
+            graph = self.reading.lower(self.format, self.options.results)
+            for group in groups(self.options.passes):
+                if group is LEGALISE:
+                    refuse_excess(graph, self.template)
+                for each in pass_runs(graph, self.setting, group):
+                    yield each
+                    graph = each.after
 
     @property
     def warnings(self) -> tuple[str, ...]:

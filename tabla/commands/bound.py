@@ -6,6 +6,7 @@ from argparse import ArgumentParser, Namespace
 from typing import Any
 
 from tabla.base.layout import folded
+from tabla.build.pass_options import PassOptions
 from tabla.commands.arguments import (
     add_build,
     add_file,
@@ -17,6 +18,7 @@ from tabla.commands.arguments import (
 from tabla.commands.console import Console
 from tabla.commands.models import build_of
 from tabla.commands.output import write_json
+from tabla.commands.pass_runs import pass_options, show_passes
 from tabla.driver import Build
 from tabla.learn.options import LearnOptions
 from tabla.schedule.bound import Bound, full
@@ -29,7 +31,7 @@ def configure(parser: ArgumentParser) -> None:
     """Add the options of the command: those of ``gen`` that shape the program and the array."""
     add_file(parser)
     add_build(parser)
-    add_options(parser, LearnOptions)
+    add_options(parser, LearnOptions, PassOptions)
     add_json(parser)
     add_quiet(parser)
 
@@ -39,7 +41,9 @@ def run(arguments: Namespace, console: Console) -> int:
 
     The command compiles the program first, because the compiler may choose how many roots and sequencers the array has.
     """
+    shown = pass_options(arguments)
     made = build_of(arguments, console)
+    show_passes(made, shown, console)
     remark_unused_inputs(arguments, console)
     console.progress(f"{arguments.file}: compiling")
     schedule = made.schedule

@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from tabla.base.source import TablaError
+from tabla.build.pass_options import PassOptions
 from tabla.commands.arguments import (
     add_build,
     add_file,
@@ -16,6 +17,7 @@ from tabla.commands.arguments import (
 from tabla.commands.console import Console
 from tabla.commands.models import build_of
 from tabla.commands.output import write_json
+from tabla.commands.pass_runs import pass_options, show_passes
 from tabla.languages import split
 from tabla.learn.options import LearnOptions
 
@@ -26,7 +28,7 @@ def configure(parser: ArgumentParser) -> None:
     """Add the options of the command."""
     add_file(parser)
     add_build(parser)
-    add_options(parser, LearnOptions)
+    add_options(parser, LearnOptions, PassOptions)
     add_json(parser)
     add_quiet(parser)
 
@@ -51,7 +53,9 @@ def run(arguments: Namespace, console: Console) -> int:
     if path.suffix == ".py":
         console.remark(f"note: {path} is a program of Python: it is run, with all your rights, to see what it builds")
     try:
+        shown = pass_options(arguments)
         made = build_of(arguments, console)
+        show_passes(made, shown, console)
         made.check()
     except TablaError as fault:
         if arguments.json:

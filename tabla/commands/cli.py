@@ -141,6 +141,11 @@ COMMANDS = {
         "print the inferred ranges of a kernel, half-open: i in [1, N)",
         "tabla ranges kernel.tc --size N=64",
     ),
+    "pass": Command(
+        "passes",
+        "run one pass of the compiler on the text of a graph and print the graph, or list all passes",
+        "tabla pass fold-constants model.graph -o folded.graph",
+    ),
     "preprocess": Command(
         "preprocess",
         "replace the $ variables of a text, or list the values of these variables",

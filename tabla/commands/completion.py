@@ -10,7 +10,10 @@ import re
 from argparse import Action, ArgumentParser, Namespace, _SubParsersAction
 from collections.abc import Callable, Iterable, Iterator
 
+from tabla.build.pass_options import ALL
 from tabla.commands.console import Console
+from tabla.graph.passes.inference import predicting
+from tabla.graph.passes.pipeline import all_passes
 from tabla.host.engines.session import ENGINES, EVALUATION
 from tabla.templates.targets import boards, targets
 from tabla.templates.template import formats, presets
@@ -24,9 +27,12 @@ _NAMES: dict[str, Callable[[], Iterable[str]]] = {
     "--board": boards,
     "--template": presets,
     "--format": lambda: ("auto", "auto8", "auto16", *sorted({number.text for number in formats().values()})),
+    "--print-after": lambda: (ALL, *(each.name for each in all_passes())),
+    "PASS": lambda: (each.name for each in (*all_passes(), predicting)),
     "--engine": lambda: (EVALUATION, *ENGINES),
 }
-"""The values of options that are no choices for the parser, because users may add records of their own."""
+"""The values of options that are no choices for the parser, because users may add records of their own, and those that
+have a metavar such as ``PASS``."""
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -53,7 +59,7 @@ def script(shell: str) -> str:
     helped.add_argument("about", choices=tuple(COMMANDS), metavar="COMMAND", nargs="?")
     for action in _actions(parser):
         metavar = " ".join(action.metavar) if isinstance(action.metavar, tuple) else action.metavar or ""
-        names = next((_NAMES[option] for option in action.option_strings if option in _NAMES), None)
+        names = next((_NAMES[key] for key in (*action.option_strings, metavar) if key in _NAMES), None)
         if names is not None and action.choices is None:
             action.choices = tuple(names())
         elif action.choices is None and _FILE.search(metavar):

@@ -39,6 +39,12 @@ class Console:
         """Print a table whose first row is its head, so that it fits the terminal. The columns `texts` hold texts."""
         self.result("\n".join(laid_out(rows, self.width, texts=texts)))
 
+    def aside_table(self, rows: Sequence[Sequence[str]]) -> None:
+        """Print a table that the user asked for to standard error, in quiet mode as well."""
+        self.clear()
+        width = shutil.get_terminal_size().columns if self.err.isatty() else None
+        self.err.write("".join(f"{line}\n" for line in laid_out(rows, width)))
+
     @property
     def width(self) -> int | None:
         """The columns of the terminal that standard output is; None for a pipe or a file, where no line is folded."""

@@ -12,6 +12,7 @@ from tabla.base.source import TablaError
 from tabla.build.files.bus import bus_line
 from tabla.build.files.outlook import outlook
 from tabla.build.files.overlay import image_line
+from tabla.build.pass_options import PassOptions
 from tabla.commands.arguments import (
     add_build,
     add_data,
@@ -27,6 +28,7 @@ from tabla.commands.choosing import tell_choice
 from tabla.commands.console import Console
 from tabla.commands.models import inference_build, program_to_learn
 from tabla.commands.output import write_json
+from tabla.commands.pass_runs import pass_options, show_passes
 from tabla.driver import STAGES, Build, build
 from tabla.learn.auto_format import for_build, is_automatic
 from tabla.learn.data.options import DataOptions
@@ -45,7 +47,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--costs", action="store_true", help="also print what each statement costs the lanes, and why")
     add_data(parser, required=False)
     add_build(parser)
-    add_options(parser, DataOptions, LearnOptions)
+    add_options(parser, DataOptions, LearnOptions, PassOptions)
     add_json(parser)
     add_quiet(parser)
 
@@ -90,11 +92,13 @@ def _made(arguments: Namespace, console: Console) -> Build:
 def run(arguments: Namespace, console: Console) -> int:
     """Compile the program and write the output folder; with ``--emit``, print a stage and write nothing."""
     folder = Path(arguments.output or FOLDER)
+    shown = pass_options(arguments)
     if arguments.emit:
         _refuse_unwritten(arguments, console)
     else:
         check_replaceable(folder)
     made = _made(arguments, console)
+    show_passes(made, shown, console)
     if arguments.emit:
         console.result(made.emit(arguments.emit))
         return 0

@@ -8,6 +8,7 @@ from pathlib import Path
 from tabla.base.folder import replaced_file
 from tabla.base.source import TablaError
 from tabla.build.files.overlay import image_line
+from tabla.build.pass_options import PassOptions
 from tabla.commands.arguments import (
     add_build,
     add_file,
@@ -19,6 +20,7 @@ from tabla.commands.arguments import (
 from tabla.commands.console import Console
 from tabla.commands.models import build_of
 from tabla.commands.output import write_json
+from tabla.commands.pass_runs import pass_options, show_passes
 from tabla.learn.options import LearnOptions
 from tabla.program.overlay_image import read_image
 
@@ -30,7 +32,7 @@ def configure(parser: ArgumentParser) -> None:
     add_file(parser)
     parser.add_argument("-o", "--output", metavar="FILE.image", help="the image (default: the program's name)")
     add_build(parser)
-    add_options(parser, LearnOptions)
+    add_options(parser, LearnOptions, PassOptions)
     add_json(parser)
     add_quiet(parser)
 
@@ -41,7 +43,9 @@ def run(arguments: Namespace, console: Console) -> int:
         raise TablaError("an image is for an overlay, and none is named", hint="name its folder with --onto")
     if arguments.output == "":
         raise TablaError("-o names no file", hint="name a file, or leave -o out")
+    shown = pass_options(arguments)
     made = build_of(arguments, console)
+    show_passes(made, shown, console)
     remark_unused_inputs(arguments, console)
     console.progress(f"{arguments.file}: compiling")
     content = made.image_file

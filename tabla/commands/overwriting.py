@@ -10,7 +10,7 @@ from pathlib import Path
 from tabla.base.folder import check_file
 from tabla.base.source import TablaError
 
-_READ = ("file", "inputs", "data", "weights", "test", "templates")
+_READ = ("file", "graph", "inputs", "data", "weights", "test", "templates")
 """The options that name a file to read, by their names in Python."""
 _FOLDERS = ("gen", "build", "examples", "explore", "overlay")
 """The commands whose ``-o`` names a folder. They check it themselves."""

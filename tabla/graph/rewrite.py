@@ -24,6 +24,7 @@ from tabla.graph.graph import (
     Product,
     Read,
     Statement,
+    Tensor,
     Term,
 )
 
@@ -75,6 +76,11 @@ def _subscript(subscript: Affine | Gathered, change: Callable[[Operand], Operand
         return subscript
     table = change(subscript.table)
     return replace(subscript, table=table) if isinstance(table, Read) else subscript
+
+
+def with_tensors(graph: Graph, tensors: Mapping[str, Tensor]) -> Graph:
+    """Return the graph with some of its tensors, and the words of the constants among them. Statements stay."""
+    return replace(graph, tensors=tensors, words={n: words for n, words in graph.words.items() if n in tensors})
 
 
 def with_operation(statement: Statement, operation: Operation) -> Statement:

@@ -84,7 +84,7 @@ class ProgramOptions(Record):
         "samples per step (default 1)",
         default=1,
         group=_PROGRAM,
-        commands=_LEARN,
+        commands=(*_LEARN, "pass"),
         metavar="B",
         example="16",
         unit="samples",

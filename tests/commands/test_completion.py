@@ -56,6 +56,8 @@ def test_values(bash: Path) -> None:
     assert set(asked(bash, "synth", "model.t", "--target", "")) == set(targets())
     assert set(asked(bash, "build", "model.t", "--board", "")) == set(boards())
     assert "verilator" in asked(bash, "sim", "model.t", "--engine", "")
+    assert asked(bash, "check", "model.t", "--print-after", "drop-") == ["drop-unit-indices", "drop-dead"]
+    assert asked(bash, "pass", "drop-") == ["drop-unit-indices", "drop-dead"]
     assert set(asked(bash, "completion", "")) == set(SHELLS)
     assert set(asked(bash, "help", "")) == set(COMMANDS)
 

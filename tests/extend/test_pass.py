@@ -11,14 +11,16 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 
 import tabla
+from tabla.commands.cli import main
 from tabla.graph.format import Format
 from tabla.graph.graph import Graph, Linear, Read, Statement, Term
 from tabla.graph.operations import zero_or_one
 from tabla.graph.passes.framework import Pass, Setting
 from tabla.graph.verify import GraphFault, verify
-from tests.extend.pages import snippets, write_files
+from tests.extend.pages import PAGES, snippets, write_files
 from tests.graph.graph_strategy import graphs
 from tests.graph.passes.test_pipeline import formats, same_words, seeds
+from tests.pages import agrees, blocks, run
 
 
 @pytest.fixture
@@ -33,7 +35,13 @@ def squares_of_flags(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterato
     del sys.modules["squares"]
 
 
-def test_the_page_runs(squares_of_flags: Pass[...]) -> None:
+def test_the_page_runs(squares_of_flags: Pass[...], capsys: pytest.CaptureFixture[str]) -> None:
+    (session,) = (each for each in blocks((PAGES / "pass.md").read_text(encoding="utf-8")) if each.kind == "console")
+    assert agrees(session.body, run(session, "extend/pass.md", capsys))
+    shown = session.body.partition("\n")[2]
+    Path("late.graph").write_text(shown)
+    assert main(["pass", "forward-copies", "late.graph"]) == 0
+    assert capsys.readouterr().out == shown.partition("\n")[2]
     (snippet,) = snippets("pass.md")
     exec(compile(snippet, "pass.md", "exec"), {})
 

@@ -206,3 +206,26 @@ def test_injective_writes_are_told_exactly(data: st.DataObject) -> None:
     else:
         with pytest.raises(GraphFault, match="writes an element twice"):
             verify(b.graph("injective", {}))
+
+
+def with_constant(words: dict[str, np.ndarray[tuple[int, ...], np.dtype[np.int64]]], split: int = -1) -> Graph:
+    """A graph that copies the constant c[2][3]."""
+    builder = Builder()
+    builder.tensor("c", "constant", 2, 3)
+    builder.tensor("y", "value", 2, 3)
+    builder.let("y", "ij", Linear(terms=(Term(factors=(at("c", "i", "j"),)),)), i=2, j=3)
+    graph = builder.graph("g", {}, (("y", "y"),))
+    tensors = {**graph.tensors, "c": replace(graph.tensors["c"], split=split)}
+    return replace(graph, tensors=tensors, words=words)
+
+
+def test_constants_have_words_of_their_shape() -> None:
+    verify(with_constant({"c": np.zeros((2, 3), np.int64)}))
+    verify(with_constant({"c": np.zeros((8, 3), np.int64)}, split=0))  # those of four groups
+    with pytest.raises(GraphFault, match=r"its constants are \['c'\], and it has words of \[\]"):
+        verify(with_constant({}))
+    with pytest.raises(GraphFault, match=r"it has words of \['c', 'y'\]"):
+        verify(with_constant({name: np.zeros((2, 3), np.int64) for name in ("c", "y")}))
+    for shape, split in (((3, 2), -1), ((8, 3), -1), ((8, 3), 1), ((3, 3), 0), ((6,), -1)):
+        with pytest.raises(GraphFault, match="the words of c have the shape"):
+            verify(with_constant({"c": np.zeros(shape, np.int64)}, split=split))

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from tabla.graph.format import Format
 from tabla.graph.graph import Graph
 from tabla.graph.passes.framework import graph_pass
-from tabla.graph.rewrite import needed_for, with_statements
+from tabla.graph.rewrite import needed_for, with_statements, with_tensors
 
 
 @graph_pass("drop-dead", "remove statements and values that no update and no result needs")
@@ -17,5 +15,4 @@ def drop_dead(graph: Graph, fmt: Format) -> Graph:
     """
     kept, needed = needed_for((*graph.updates.values(), *(tensor for _, tensor in graph.results)), graph.statements)
     tensors = {name: t for name, t in graph.tensors.items() if t.role not in ("value", "constant") or name in needed}
-    words = {name: words for name, words in graph.words.items() if name in tensors}
-    return with_statements(replace(graph, tensors=tensors, words=words), kept)
+    return with_statements(with_tensors(graph, tensors), kept)

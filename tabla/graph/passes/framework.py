@@ -7,9 +7,11 @@ passes in their order, and ``docs/extend/pass.md`` says how to add one.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
+from functools import cache
+from importlib import import_module
 from typing import Generic, ParamSpec
 
 from tabla.base.source import TablaValueError
@@ -81,6 +83,10 @@ class Pass(Generic[Parameters]):
                 hint=f"it may take {', '.join(own)}",
             )
 
+    def __reduce__(self) -> tuple[Callable[[str, str], object], tuple[str, str]]:
+        """Let another process import the pass, because its function has given its name to the pass."""
+        return _imported, (self.function.__module__, self.function.__qualname__)
+
     @property
     def needs(self) -> tuple[str, ...]:
         """The fields of a :class:`Setting` that the pass takes."""
@@ -90,21 +96,31 @@ class Pass(Generic[Parameters]):
         """Return the graph after the pass. The graph is the first argument."""
         bound = inspect.signature(self.function).bind(*given, **named)
         bound.apply_defaults()
-        if self.condition is not None:
-            asked = (bound.arguments[name] for name in _parameters(self.condition.holds))
-            if not self.condition.holds(*asked):
-                graph = bound.args[0]
-                assert isinstance(graph, Graph)
-                return graph
+        if not self._holds(bound.arguments):
+            graph = bound.args[0]
+            assert isinstance(graph, Graph)
+            return graph
         return self.function(*given, **named)
+
+    def _holds(self, arguments: Mapping[str, object]) -> bool:
+        """Return whether the pass has something to do, given the arguments of its function by name."""
+        if self.condition is None:
+            return True
+        return self.condition.holds(*(arguments[name] for name in _parameters(self.condition.holds)))
+
+    def applies(self, graph: Graph, setting: Setting) -> bool:
+        """Return whether the condition of the pass holds."""
+        first = _parameters(self.function)[0]
+        return self._holds({first: graph, **{name: getattr(setting, name) for name in self.needs}})
 
     def run(self, graph: Graph, setting: Setting) -> Graph:
         """Return the graph after the pass, which is given what it needs of a setting.
 
         Raises `GraphFault`, which names the pass, if the pass breaks a rule of graphs.
         """
-        call: Callable[..., Graph] = self
-        after = call(graph, **{name: getattr(setting, name) for name in self.needs})
+        function: Callable[..., Graph] = self.function
+        needs = {name: getattr(setting, name) for name in self.needs}
+        after = function(graph, **needs) if self.applies(graph, setting) else graph
         try:
             verify(after)
         except GraphFault as fault:
@@ -112,6 +128,11 @@ class Pass(Generic[Parameters]):
         return after
 
 
+def _imported(module: str, name: str) -> object:
+    return getattr(import_module(module), name)
+
+
+@cache
 def _parameters(function: Callable[..., object]) -> list[str]:
     return list(inspect.signature(function).parameters)
 

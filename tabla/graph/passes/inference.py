@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from tabla.base.source import Label, TablaError
 from tabla.graph.graph import Graph, Linear, Read, Statement
-from tabla.graph.prediction import Prediction
-from tabla.graph.rewrite import needed_for, with_statements
+from tabla.graph.passes.framework import graph_pass
+from tabla.graph.prediction import Prediction, default_prediction, named_prediction
+from tabla.graph.rewrite import needed_for, with_statements, with_tensors
 
 
 def without_updates(graph: Graph, wanted: str) -> Graph:
@@ -18,7 +19,7 @@ def without_updates(graph: Graph, wanted: str) -> Graph:
     """
     statements, keep = needed_for((wanted,), graph.statements)
     tensors = {n: t for n, t in graph.tensors.items() if n in keep or t.role in ("input", "label", "model")}
-    return with_statements(replace(graph, tensors=tensors, updates={}, results=()), statements)
+    return with_statements(replace(with_tensors(graph, tensors), updates={}, results=()), statements)
 
 
 def inference(graph: Graph, prediction: Prediction, results: Iterable[tuple[str, str]] = ()) -> Graph:
@@ -32,8 +33,29 @@ def inference(graph: Graph, prediction: Prediction, results: Iterable[tuple[str,
     shown = dict([(prediction.name, prediction.tensor), *results])
     statements, keep = needed_for(shown.values(), [_without_label(s, prediction) for s in graph.statements])
     tensors = {name: tensor for name, tensor in graph.tensors.items() if name in keep}
-    part = replace(graph, tensors=tensors, updates={}, results=tuple(shown.items()), rate=None)
+    part = replace(with_tensors(graph, tensors), updates={}, results=tuple(shown.items()), rate=None)
     return with_statements(part, statements)
+
+
+def narrow(graph: Graph) -> Graph:
+    """Return a graph without guard bits: the word nearest to a wide model is what an accelerator reads (decision 2)."""
+    return replace(graph, tensors={name: replace(tensor, guard=0) for name, tensor in graph.tensors.items()})
+
+
+@graph_pass("inference", "keep what computes the prediction, without the updates of the models")
+def predicting(graph: Graph, predict: str | None) -> Graph:
+    """Return the graph that computes a prediction: the value named `predict`, or that which is compared with a label.
+
+    Raises `TablaError` if the graph has no such value, and if no value is compared with a label.
+    """
+    if predict is None:
+        return narrow(inference(graph, default_prediction(graph)))
+    if predict not in graph.tensors or graph.tensors[predict].role != "value":
+        values = ", ".join(name for name, tensor in graph.tensors.items() if tensor.role == "value")
+        raise TablaError(f"--predict {predict}: the graph computes no such value", hint=f"there are {values}")
+    labels = [tensor.name for tensor in graph.tensors.values() if tensor.role == "label"]
+    shown = replace(graph, results=(*graph.results, (predict, predict)))
+    return narrow(inference(graph, named_prediction(shown, predict, labels)))
 
 
 def refuse_labels(graph: Graph) -> None:

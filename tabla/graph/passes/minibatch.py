@@ -14,7 +14,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from tabla.base.source import TablaError
+from tabla.base.source import Label, TablaError
 from tabla.graph.graph import Affine, Gather, Graph, Index, Linear, Operand, Read, Statement, Term
 from tabla.graph.passes.framework import Condition, graph_pass
 from tabla.graph.rewrite import with_operands
@@ -41,7 +41,8 @@ def minibatched(graph: Graph, samples: int) -> Graph:
     index = Index(name=INDEX, low=0, high=samples)
     each = _of_each_sample(graph)
     tensors = {n: replace(t, shape=(samples, *t.shape)) if n in each else t for n, t in graph.tensors.items()}
-    statements = tuple(_statement(s, index, each, graph.tensors[s.target].role == "next") for s in graph.statements)
+    model_of = {following: model for model, following in graph.updates.items()}
+    statements = tuple(_statement(s, index, each, model_of.get(s.target)) for s in graph.statements)
     return replace(graph, tensors=tensors, statements=statements, samples=samples)
 
 
@@ -68,13 +69,13 @@ def _of_each_sample(graph: Graph) -> frozenset[str]:
     return frozenset(each)
 
 
-def _statement(statement: Statement, index: Index, each: frozenset[str], update: bool) -> Statement:
+def _statement(statement: Statement, index: Index, each: frozenset[str], model: str | None) -> Statement:
     moved = replace(statement, operation=with_operands(statement.operation, lambda operand: _operand(operand, each)))
     if isinstance(moved.operation, Gather) and moved.operation.tensor in each:
         own = (Affine.of(0, **{index.name: 1}), *moved.operation.subscripts)
         moved = replace(moved, operation=replace(moved.operation, subscripts=own))
-    if update:
-        return _summed(moved, index)
+    if model is not None:
+        return _summed(moved, model, index)
     if statement.target not in each:
         return statement
     write = (Affine.of(0, **{index.name: 1}), *statement.write)
@@ -89,12 +90,18 @@ def _operand(operand: Operand, each: frozenset[str]) -> Operand:
             return operand
 
 
-def _summed(statement: Statement, index: Index) -> Statement:
+def _summed(statement: Statement, model: str, index: Index) -> Statement:
     """Return an update in which the old word stays as it is and the step is summed over the samples."""
     match statement.operation:
-        case Linear(terms=(old, *steps)) as linear:
+        case Linear(terms=(Term(factors=(Read(tensor=name, subscripts=place),)) as old, *steps)) as linear if (
+            name == model and place == statement.write and not old.reduce
+        ):
             summed: list[Term] = [replace(step, reduce=(index.name, *step.reduce)) for step in steps]
             operation = replace(linear, terms=(old, *summed))
             return replace(statement, operation=operation, reduced=(index, *statement.reduced))
         case _:
-            raise AssertionError(f"statement {statement.id} is no update of a model")
+            raise TablaError(
+                f"the update of '{model}' does not begin with its old word, so samples cannot share it",
+                *([Label(statement.span, "updated here")] if statement.span else []),
+                hint="write it as the old word and the step: w[i] - g[i]",
+            )

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tabla.base.source import Label, TablaError
+from tabla.base.source import Label, Span, TablaError
 from tabla.graph.format import Format
-from tabla.graph.graph import Graph, Linear, Operand, Read, Statement, is_stored
+from tabla.graph.graph import Graph, Linear, Operand, Read, Statement, Term, is_stored
 from tabla.graph.passes.framework import graph_pass
 from tabla.graph.rewrite import with_operands
 
@@ -34,7 +34,7 @@ def with_model_guard(graph: Graph, guard: int, fmt: Format) -> Graph:
     _refuse_excess(graph, guard, fmt)
     wide = {*graph.updates, *graph.updates.values()}
     tensors = {name: replace(tensor, guard=guard) if name in wide else tensor for name, tensor in graph.tensors.items()}
-    statements = tuple(_widened(s, guard) if s in updates else s for s in graph.statements)
+    statements = tuple(_widened(s, graph.owner(s.target), guard) if s in updates else s for s in graph.statements)
     return replace(graph, tensors=tensors, statements=statements)
 
 
@@ -63,11 +63,27 @@ def _refuse_excess(graph: Graph, guard: int, fmt: Format) -> None:
     )
 
 
-def _widened(statement: Statement, guard: int) -> Statement:
+def _widened(statement: Statement, model: str, guard: int) -> Statement:
+    """Return an update with guard bits. Its addend is marked, unless the graph comes from a text, which has no mark."""
     operation = statement.operation
-    if not isinstance(operation, Linear) or sum(map(is_stored, operation.terms)) != 1:
-        raise AssertionError(f"statement {statement.id} updates a model without a stored addend")
-    return replace(statement, operation=replace(operation, guard=guard))
+    terms = operation.terms if isinstance(operation, Linear) else ()
+    addends = [term for term in terms if is_stored(term)]
+    plain = Read(tensor=model, subscripts=statement.write)
+    addends = addends or [term for term in terms if term == Term(factors=(plain,))]
+    if not isinstance(operation, Linear) or len(addends) != 1:
+        raise TablaError(
+            f"the update of '{model}' does not add to its old word, so it takes no guard bits",
+            *([Label(statement.span, "updated here")] if statement.span else []),
+            hint="leave --model-guard out",
+        )
+    stored = replace(addends[0], factors=(replace(plain, stored=True, span=_place(addends[0])),))
+    terms = tuple(stored if term is addends[0] else term for term in terms)
+    return replace(statement, operation=replace(operation, terms=terms, guard=guard))
+
+
+def _place(term: Term) -> Span | None:
+    (factor,) = term.factors
+    return factor.span
 
 
 def _unmarked(graph: Graph, statement: Statement) -> Statement:

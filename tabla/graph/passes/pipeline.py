@@ -93,6 +93,11 @@ def groups(more: Sequence[Pass[...]] = ()) -> tuple[Group, ...]:
     return PREPARE, replace(SIMPLIFY, passes=(*SIMPLIFY.passes, *more)), SHAPE, LEGALISE
 
 
+def all_passes() -> tuple[Pass[...], ...]:
+    """Return the passes of all groups, each once, in the order in which they run first."""
+    return tuple(dict.fromkeys(each for group in groups() for each in group.passes))
+
+
 def pass_runs(graph: Graph, setting: Setting, group: Group) -> Iterator[PassRun]:
     """Run the passes of a group, and yield each run when it has ended.
 
@@ -107,7 +112,7 @@ def pass_runs(graph: Graph, setting: Setting, group: Group) -> Iterator[PassRun]
             seconds = perf_counter() - start
             yield PassRun(which=each, group=group.name, round=number, before=graph, after=after, seconds=seconds)
             graph = after
-        if graph == begin:
+        if group.repeats and graph == begin:
             return
 
 

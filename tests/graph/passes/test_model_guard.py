@@ -98,6 +98,13 @@ def test_values_there_and_back(format: Format, data: st.DataObject) -> None:
     np.testing.assert_array_equal(stored >> guard, np.floor(values * format.one + 0.5).astype(np.int64))
 
 
+def test_marks_may_be_lost_in_a_text() -> None:
+    """The text of a graph without guard bits has no marks. The pass finds the old words again."""
+    graph = graph_of(DECAY.format(mu=0.25))
+    plain = with_model_guard(graph, 0, Q4_8)
+    assert plain != graph and with_model_guard(plain, 3, Q4_8) == with_model_guard(graph, 3, Q4_8)
+
+
 @pytest.mark.parametrize("guard", [0, 1, 8])
 def test_values_outside_the_range_are_refused_as_ever(guard: int) -> None:
     for value in (8.0, -8.01, 7.9999):

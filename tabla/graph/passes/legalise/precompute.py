@@ -13,7 +13,7 @@ from tabla.graph.format import Format
 from tabla.graph.graph import Graph
 from tabla.graph.independent import independent, tables
 from tabla.graph.passes.framework import Condition, graph_pass
-from tabla.graph.rewrite import with_statements
+from tabla.graph.rewrite import with_statements, with_tensors
 
 
 def known_words(graph: Graph, fmt: Format) -> Mapping[str, NDArray[np.int64]] | None:
@@ -26,7 +26,7 @@ def known_words(graph: Graph, fmt: Format) -> Mapping[str, NDArray[np.int64]] | 
     numbers = independent(graph)
     alone = with_statements(graph, (s for s in graph.statements if s.id in numbers))
     tensors = {statement.target: graph.tensors[statement.target] for statement in alone.statements}
-    found = evaluate_fixed(replace(alone, tensors=tensors, updates={}, results=()), fmt, {})
+    found = evaluate_fixed(replace(with_tensors(alone, tensors), updates={}, results=()), fmt, {})
     if found.counts.overflows or found.counts.domain_errors:
         return None
     return {name: found.values[name] for name in names}
