@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from tabla.base.source import Span
 from tabla.graph.unread_parts import MEANT
+from tabla.languages.kernel.boxes import Box
 from tabla.languages.tabla.operators import Function, Operator
 from tabla.languages.tabla.program import (
     Assignment,
@@ -21,7 +22,7 @@ from tabla.languages.tabla.program import (
     Warned,
 )
 from tabla.languages.tabla.program import Iterator as Index
-from tabla.languages.tabla.regions import Box, Region
+from tabla.languages.tabla.regions import Region
 from tabla.languages.tabla.symbols import Known, Symbols
 
 

@@ -7,8 +7,9 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tabla.languages.kernel.boxes import Box
 from tabla.languages.tabla.affine import Affine
-from tabla.languages.tabla.regions import Box, Region, first_outside
+from tabla.languages.tabla.regions import Region, first_outside
 
 SIZE = 5
 ends = st.tuples(st.integers(0, SIZE - 1), st.integers(1, 3)).map(lambda pair: (pair[0], pair[0] + pair[1]))

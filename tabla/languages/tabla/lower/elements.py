@@ -14,9 +14,10 @@ from fractions import Fraction
 
 from tabla.base.source import Span
 from tabla.graph.graph import Affine, Constant, Index, Linear, Operand, Operation, Read, Term
+from tabla.languages.kernel.boxes import Box, difference, intersection
 from tabla.languages.kernel.builder import GraphBuilder
 from tabla.languages.tabla.program import Variable
-from tabla.languages.tabla.regions import Box, Region, difference, intersection
+from tabla.languages.tabla.regions import Region
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

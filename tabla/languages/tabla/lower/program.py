@@ -15,6 +15,7 @@ from tabla.graph.format import Format
 from tabla.graph.graph import Affine, Constant, Graph, Index, Read, Role, Term
 from tabla.graph.rate import RATE
 from tabla.graph.unread_parts import MEANT
+from tabla.languages.kernel.boxes import Box
 from tabla.languages.kernel.builder import GraphBuilder
 from tabla.languages.kernel.rate import Descent, Rate, is_product
 from tabla.languages.tabla import program as tree
@@ -22,7 +23,6 @@ from tabla.languages.tabla.lower.dividends import divided_alone, remark
 from tabla.languages.tabla.lower.elements import Copied, Elements, Multiplied, Piece
 from tabla.languages.tabla.lower.expressions import Expressions, Sum, graph_affine
 from tabla.languages.tabla.program import Assignment, Gradient, Kind, Program, Variable
-from tabla.languages.tabla.regions import Box
 
 
 class Updater:

@@ -9,13 +9,12 @@ from math import ceil, floor
 
 from tabla.graph.constraints import ends
 from tabla.graph.graph import Affine, Index
+from tabla.languages.kernel.boxes import Box
 from tabla.languages.tc import program
 from tabla.languages.tc.program import Value
 from tabla.languages.tc.sizes import Size
 from tabla.languages.tc.statement_ranges import Domain
 from tabla.languages.tc.subscripts import Linear, linear_of
-
-Box = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +60,17 @@ class Points:
             low, high = interval.low.value, interval.high.value
             assert low is not None and high is not None
             found.append((low, high))
+        return tuple(found)
+
+    def reached(self, read: program.Read) -> Box | None:
+        """Return a box of all elements that a read takes, or None where its subscripts are no sums of indices."""
+        found: list[tuple[int, int]] = []
+        for subscript in read.subscripts:
+            affine = self.affine(subscript)
+            taken = None if affine is None else ends(affine, self.constraints, self.all)
+            if taken is None:
+                return None
+            found.append((taken[0], taken[1] + 1))
         return tuple(found)
 
     def inside(self, affine: Affine, between: tuple[int, int]) -> bool:
