@@ -151,6 +151,10 @@ def narrowed(points: Points, constraints: Sequence[Affine]) -> Points | None:
     """
     box, kept = points.box, list(points.constraints)
     for constraint in constraints:
+        # A condition of the text that ends a range says that this is meant, also where the range ends there anyway.
+        ending = {name: replace(box[name], span=box[name].span or points.value.span) for name in constraint.names}
+        if constraint.bounds(box)[0] == 0 and len(ending) == 1:
+            box |= ending
         if constraint.bounds(box)[0] >= 0:
             continue
         if constraint.bounds(box)[1] < 0:
@@ -164,8 +168,7 @@ def narrowed(points: Points, constraints: Sequence[Affine]) -> Points | None:
         low, high = (max(old.low, ceil(end)), old.high) if factor > 0 else (old.low, min(old.high, floor(end) + 1))
         if low >= high:
             return None
-        # A condition of the text narrows the range, so the text says it.
-        box[name] = replace(old, low=low, high=high, span=old.span or points.value.span)
+        box[name] = replace(ending[name], low=low, high=high)
     outer = {index.name for index in points.indices}
     partial = points.partial or any(outer.issuperset(c.names) for c in kept)
     partial |= any(box[index.name] != index for index in points.indices)

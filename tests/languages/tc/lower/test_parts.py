@@ -229,6 +229,23 @@ PARTS: dict[str, tuple[str, Array]] = {
                  np.array([1, 3, 2, 2, 2, *A[5:]])),
     "looked up": ("c(i) = a(i)  c(i) = b(i) where i in 0:4  c(i) = c(int32(p(i))) where i in 4:8",
                   np.array([*B[:4], B[0], A[7], B[3], B[1]])),
+    "looked up beside": (
+        "c(i) = a(i)  c(i) = b(i) where i in 0:4  c(i) = c(int32(p(i))) + c(i) where i in 4:8",
+        np.array([*B[:4], B[0] + A[4], A[7] + A[5], B[3] + A[6], B[1] + A[7]]),
+    ),
+    "looked up before it grows": (
+        "c(i) = a(i) where i in 0:4  e(i) = c(min(int32(p(i)), 3))  c(i) = e(i) where i in 4:8",
+        np.array([*A[:4], A[0], A[3], A[3], A[1]]),
+    ),
+    "handed on before it grows": (
+        "c(i) = a(i) where i in 0:4  g = twice(c)  c(i) = g(i-4) where i in 4:8",
+        np.array([*A[:4], *(2 * A[:4])]),
+    ),
+    "zeros are read": (
+        ("c(i) = a(i)  c(i) = i > 3 ? b(i) : 0.0 where i in 2:6\n"
+        "  e(i) = c(i) where i in 2:6  c(i) += e(i) where i in 5:6"),
+        np.array([*A[:2], 0, 0, B[4], 2 * B[5], *A[6:]]),
+    ),
     "handed on": ("c(i) = a(i)  c(i) = b(i) where i in 2:6  g = twice(c)  c(i) = g(i) where i in 5:8",
                   np.array([*A[:2], *B[2:5], 2 * B[5], *(2 * A[6:])])),
     "brought back": ("c = twice(a)  c(i) += b(i) where i in 2:6", with_part(2 * A, 2, 6, 2 * A[2:6] + B[2:6])),
@@ -262,16 +279,25 @@ def test_parts_on_the_machine(name: str) -> None:
     agree(run_passes(graph, NARROW), template, NARROW, samples=2)
 
 
-def test_triangles_on_the_machine() -> None:
-    """Elements of a triangle change, and the others of its box stay."""
-    text = "def f(float(N,N) a, float(N,N) b) -> (c) { c(i,j) = a(i,j) c(i,j) min= b(i,j) where i in 0:N, j in 0:i+1 }"
+@pytest.mark.parametrize(
+    ("limits", "holds"),
+    [
+        ("j in 0:i+1", lambda i, j: j <= i),
+        ("j in i:i+2", lambda i, j: (i <= j) & (j < i + 2)),
+        ("j in i:4-i", lambda i, j: (i <= j) & (j < 4 - i)),
+    ],
+)
+def test_ranges_that_depend_on_each_other(limits: str, holds: Callable[[Any, Any], Any]) -> None:
+    """Elements inside change, and the others of the box stay, also where a row has none inside."""
+    text = f"def f(float(4,5) a, float(4,5) b) -> (c) {{ c(i,j) = a(i,j) c(i,j) min= b(i,j) where i in 0:4, {limits} }}"
     function = parse(Source.from_text(text)).function()
-    graph = lower(function, {"N": 4}, number_format=NARROW)
+    graph = lower(function, {}, number_format=NARROW)
     random = np.random.default_rng(2)
-    inputs = {name: random.integers(-64, 64, (4, 4)) / 32 for name in "ab"}
+    inputs = {name: random.integers(-64, 64, (4, 5)) / 32 for name in "ab"}
     words = evaluate_fixed(graph, NARROW, words_of(function, inputs, NARROW)).values[dict(graph.results)["c"]]
-    lower_triangle = np.tri(4, dtype=bool)
-    expected = np.where(lower_triangle, np.minimum(inputs["a"], inputs["b"]), inputs["a"])
+    i, j = np.indices((4, 5))
+    chosen = holds(i, j)
+    expected = np.where(chosen, np.minimum(inputs["a"], inputs["b"]), inputs["a"])
     np.testing.assert_array_equal(words / NARROW.one, expected)
     agree(run_passes(graph, NARROW), Options(pes=4).chosen_template(), NARROW, samples=2)
 
