@@ -185,6 +185,11 @@ TC = {
         [],
     ),
     "a condition": ("def f(float(N) A) -> (C) {\n  C(i) = i >= 2 ? A(i) : 0.0\n}", {"N": 5}, []),
+    "a condition that keeps a read inside": (
+        "def f(float(N) A, float(M) B) -> (C) {\n  C(i) = i < 3 ? A(i) * B(i) : 0.0\n}",
+        {"N": 5, "M": 3},
+        [],
+    ),
     "another condition": (
         "def f(float(N) A, float(M) W) -> (B) {\n  B(i,j) = i >= j ? A(i-j) : W(j) where i in 0:N\n}",
         {"N": 4, "M": 4},

@@ -6,9 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tabla.graph.graph import Affine, Index
-
-# One half-open range per dimension; a scalar's box has none and holds its only element.
-Box = tuple[tuple[int, int], ...]
+from tabla.languages.kernel.boxes import Box, covers, difference, meets
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +43,7 @@ class Region:
 
     def meets(self, box: Box) -> bool:
         """Return whether any element of `box` is in this region."""
-        return any(intersection(box, known) is not None for known in self.boxes)
+        return any(meets(box, known) for known in self.boxes)
 
 
 def first_outside(region: Region, subscripts: Sequence[Affine], indices: Mapping[str, Index]) -> tuple[int, ...] | None:
@@ -70,34 +68,14 @@ def first_outside(region: Region, subscripts: Sequence[Affine], indices: Mapping
     return None
 
 
-def intersection(one: Box, other: Box) -> Box | None:
-    """Return the elements in both boxes, or None if there are none."""
-    both = tuple((max(a, c), min(b, d)) for (a, b), (c, d) in zip(one, other, strict=True))
-    return both if all(start < stop for start, stop in both) else None
-
-
-def difference(box: Box, other: Box) -> list[Box]:
-    """Return disjoint boxes that make up `box` without `other`."""
-    if intersection(box, other) is None:
-        return [box]
-    pieces: list[Box] = []
-    for at, ((a, b), (c, d)) in enumerate(zip(box, other, strict=True)):
-        if a < c:
-            pieces.append((*box[:at], (a, c), *box[at + 1 :]))
-        if d < b:
-            pieces.append((*box[:at], (d, b), *box[at + 1 :]))
-        box = (*box[:at], (max(a, c), min(b, d)), *box[at + 1 :])
-    return pieces
-
-
 def _union(one: Box, other: Box) -> Box | None:
     """The union of two boxes if it is a box."""
     apart = [at for at, (a, b) in enumerate(zip(one, other, strict=True)) if a != b]
     if not apart:
         return one
-    if _inside(one, other):
+    if covers(other, one):
         return other
-    if _inside(other, one):
+    if covers(one, other):
         return one
     if len(apart) > 1:
         return None
@@ -105,7 +83,3 @@ def _union(one: Box, other: Box) -> Box | None:
     if b < c or d < a:
         return None
     return (*one[: apart[0]], (min(a, c), max(b, d)), *one[apart[0] + 1 :])
-
-
-def _inside(one: Box, other: Box) -> bool:
-    return all(c <= a and b <= d for (a, b), (c, d) in zip(one, other, strict=True))

@@ -10,7 +10,8 @@ import numpy as np
 from tabla.base.source import Label, Span, TablaError
 from tabla.graph.constraints import coordinates, ends, values
 from tabla.graph.graph import Affine, Index
-from tabla.languages.kernel.regions import Box, Region, first_outside
+from tabla.languages.kernel.boxes import Box
+from tabla.languages.kernel.regions import Region, first_outside
 from tabla.languages.kernel.tree import Apply, Expression, Kernel, Position, Read, Reduce, Statement, Tensor, spine
 
 

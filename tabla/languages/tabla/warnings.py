@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from tabla.base.source import Span
 from tabla.graph.unread_parts import MEANT
-from tabla.languages.kernel.regions import Box, Region
+from tabla.languages.kernel.boxes import Box
+from tabla.languages.kernel.regions import Region
 from tabla.languages.tabla.operators import Function, Operator
 from tabla.languages.tabla.program import (
     Assignment,

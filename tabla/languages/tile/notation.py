@@ -57,7 +57,7 @@ def read_tile(function: Callable[..., Any], options: ProgramOptions, *, name: st
         positions=lambda number_format: named_positions(program, number_format),
         values=values,
         conventions=Conventions(
-            values=frozenset(values) - derived,
+            values=frozenset(name for node, name in names_of(program).items() if node.name.text) - derived,
             derived=derived,
             stated_is_meant=True,
             outputs_have_sizes=True,

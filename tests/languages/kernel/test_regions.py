@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tabla.graph.graph import Affine, Index
-from tabla.languages.kernel.regions import Box, Region, first_outside
+from tabla.languages.kernel.boxes import Box
+from tabla.languages.kernel.regions import Region, first_outside
 
 SIZE = 5
 ends = st.tuples(st.integers(0, SIZE - 1), st.integers(1, 3)).map(lambda pair: (pair[0], pair[0] + pair[1]))
