@@ -99,6 +99,11 @@ def program_to_learn(arguments: Namespace, console: Console, done: str, *, start
         arguments.learning_rate = given.pop(RATE)
     source = _kept_source(None if recipe is None else recipe.program, given, file)
     assert recipe is not None and recipe.program is not None
+    if recipe.program.notation == ".graph" and not hasattr(arguments, "format"):
+        raise TablaError(
+            f"'{file}' keeps its program as a graph in {recipe.format}, which is for no other format",
+            hint=f"name the program, and the models with --weights {file}",
+        )
     constants = recipe.program.defines
     arguments.defines = [(name, value) for name, value in constants.items() if name != RATE]
     # In an inference build the minibatch is how many samples are computed together.
@@ -176,7 +181,8 @@ def _kept_source(kept: LearntProgram | None, defines: Mapping[str, object], file
 
     A file without one, and `defines` of the user that would make another program of it, are a `TablaError`.
     """
-    if kept is None or kept.text is None:
+    source = None if kept is None else kept.source
+    if kept is None or source is None:
         raise TablaError(
             f"'{file}' does not keep the program of its models",
             hint=f"name the program, and the models with --weights {file}",
@@ -189,7 +195,7 @@ def _kept_source(kept: LearntProgram | None, defines: Mapping[str, object], file
                 f"-D {name}={given} changes the program that '{file}' keeps, which has learnt {told}",
                 hint=f"leave it out, or name another program, and the models with --weights {file}",
             )
-    return Source.from_text(kept.text, f"{kept.name}.t")
+    return source
 
 
 def _in_their_format(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
 
-from tabla.base.source import TablaError
+from tabla.base.source import Source, TablaError
 from tabla.languages.options import ProgramOptions
 from tabla.languages.reading import Reading
 
@@ -138,3 +138,20 @@ def read_file(file: str, options: ProgramOptions) -> Reading:
     if not notation.learns_by_option:
         options.refuse_fine_tuning(str(path))
     return notation.read(path, member, options)
+
+
+def read_text(source: Source, options: ProgramOptions) -> Reading:
+    """Read and check the text of a kernel or a graph, if its name ends as their files do, and else that of TABLA."""
+    match Path(source.name).suffix:
+        case ".kernel":
+            from tabla.languages.kernel.notation import read_kernel_text
+
+            return read_kernel_text(source, options)
+        case ".graph":
+            from tabla.languages.graph_text.notation import read_graph_text
+
+            return read_graph_text(source, options)
+        case _:
+            from tabla.languages.tabla.notation import read_tabla_text
+
+            return read_tabla_text(source, options)

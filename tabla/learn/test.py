@@ -166,7 +166,9 @@ def labelled(build: Stages, predict: str | None) -> Stages:
     reading = build.reading
 
     def lowered(number_format: Format, results: Sequence[str]) -> Graph:
-        graph = reading.lower(number_format, results)
+        # A value inside of the program is a result only if it is asked for.
+        asked = (predict,) if predict is not None and predict in reading.scores else ()
+        graph = reading.lower(number_format, tuple(dict.fromkeys((*results, *asked))))
         found = ((name, tensor) for name, tensor in graph.results if predict in (None, name))
         real = [(name, tensor) for name, tensor in found if name in reading.scores]
         if not real:

@@ -351,7 +351,7 @@ def _record(task: _Task, outcome: Outcome, checked: int) -> Training:
         remark=outcome.remark,
         fleet=cost,
         treated=ready.treated,
-        program=LearntProgram.of(build),
+        program=LearntProgram.of(build, task.learning.predict),
         learning_rate=None if build.options.learning_rate is None else str(build.options.learning_rate),
         predictor=partial(_predictions, build),
         progressive=progressive(build, task.start, task.learning) if task.learning.progressive else None,

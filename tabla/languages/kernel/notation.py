@@ -14,7 +14,13 @@ from tabla.languages.reading import Reading
 
 
 def read_kernel_file(path: Path, options: ProgramOptions) -> Reading:
-    """Read a kernel in a file. It holds sizes, constants and its rate, so options that say them are refused."""
+    """Read a kernel in a file, as `read_kernel_text` reads its text."""
+    return read_kernel_text(Source.from_path(path), options)
+
+
+def read_kernel_text(source: Source, options: ProgramOptions) -> Reading:
+    """Read the text of a kernel. It holds sizes, constants and its rate, so options that say them are refused."""
+    path = Path(source.name)
     given = (
         ("--size", options.sizes),
         ("--keep", options.keep),
@@ -24,7 +30,6 @@ def read_kernel_file(path: Path, options: ProgramOptions) -> Reading:
     for option, value in given:
         if value:
             raise TablaError(f"{option}: '{path}' is a kernel, which holds that already", hint=f"leave {option} out")
-    source = Source.from_path(path)
     kernel = parse(source, path.stem)
     if options.runtime_rate and len({update.rate for update in kernel.updates}) != 1:
         raise TablaError(f"--runtime-rate: '{path}' has not one learning rate", hint="leave it out")
