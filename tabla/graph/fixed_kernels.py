@@ -123,13 +123,14 @@ class WordNumbers:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Site:
-    """What the kernel of a statement works with."""
+    """What the kernel of a statement works with. `flat` says that gathers are flat."""
 
     statement: Statement
     format: Format
     operands: Operands
     tally: Tally
     model: str | None
+    flat: bool
 
     @property
     def target(self) -> Words:
@@ -142,9 +143,7 @@ def fixed_kernel(graph: Graph, statement: Statement, fmt: Format, buffers: Mappi
     """Return the kernel of a statement in a format, over given buffers."""
     model = next((model for model, following in graph.updates.items() if following == statement.target), None)
     operands = Operands.of(statement, buffers, WordNumbers(format=fmt))
-    site = _Site(statement=statement, format=fmt, operands=operands, tally=tally, model=model)
-    if isinstance(statement.operation, Gather):
-        return operands.around(gathered(operands, statement.operation, flat=graph.flat_gathers))
+    site = _Site(statement=statement, format=fmt, operands=operands, tally=tally, model=model, flat=graph.flat_gathers)
     return operands.around(_kernel(site))
 
 
@@ -162,7 +161,7 @@ def _kernel(site: _Site) -> Kernel:
         case Extreme():
             return _extreme(site, operation)
         case Gather():
-            raise AssertionError("a gather has no words of its own")
+            return gathered(site.operands, operation, flat=site.flat)
         case _:
             assert_never(operation)
 

@@ -7,12 +7,13 @@ passes in their order, and ``docs/extend/pass.md`` says how to add one.
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
-from typing import Generic, ParamSpec
+from typing import Any, Generic, ParamSpec, SupportsIndex
 
 from tabla.base.source import TablaValueError
 from tabla.graph.format import Format
@@ -83,9 +84,12 @@ class Pass(Generic[Parameters]):
                 hint=f"it may take {', '.join(own)}",
             )
 
-    def __reduce__(self) -> tuple[Callable[[str, str], object], tuple[str, str]]:
-        """Let another process import the pass, because its function has given its name to the pass."""
-        return _imported, (self.function.__module__, self.function.__qualname__)
+    def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:
+        """Let another process import a pass whose function has given it its name, as the decorator does."""
+        place = self.function.__module__, self.function.__qualname__
+        if getattr(sys.modules.get(place[0]), place[1], None) is self:
+            return _imported, place
+        return object.__reduce_ex__(self, protocol)
 
     @property
     def needs(self) -> tuple[str, ...]:
