@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import reduce
 
+from tabla.base.source import Span
 from tabla.graph.format import Format
 from tabla.graph.graph import Affine, Constant, Extreme, Graph, Index, Linear, Operand, Operation, Product, Read, Term
 from tabla.languages.kernel.boxes import Box, covers, difference, hull, meets, volume
@@ -91,10 +93,13 @@ class _Lowering:
 
     def _assign(self, step: Domain) -> None:
         statement, pieces = step.statement, pieces_of(step, self.inference.sizes)
+        if _begins(step) and any(_reads(points, statement.target) for points in pieces):
+            # The value reads what the statement starts from.
+            self.versions.restart(statement.target, self._identity(step), statement.span)
         # Reads come first: they may bring together what the statement then writes anew.
         held = [self._read(points) for points in pieces]
         self.versions.widen(statement.target, _written(step))
-        before, updates = self._before(step), statement.reduction is not None and not statement.initialise
+        before, updates = self._before(step), statement.reduction is not None and not _begins(step)
         place = self._place(step, pieces)
         for points, known in zip(pieces, held, strict=True):
             self.ranges.update(points.box)
@@ -112,28 +117,31 @@ class _Lowering:
 
     def _read(self, points: Points) -> dict[str, Held]:
         """Return a tensor of the graph for each tensor that a value reads, with all elements that it reads."""
-        boxes: dict[str, Box | None] = {}
+        boxes: dict[str, list[Box | None]] = {}
         for read in walk(points.value):
             if isinstance(read, program.Read):
-                box, known = points.reached(read), boxes.get(read.tensor)
+                box = points.reached(read)
                 inside = box is not None and covers(self.versions.box(read.tensor), box)
-                both = read.tensor in boxes and known is None
-                boxes[read.tensor] = None if both or not inside or box is None else hull(known or box, box)
-        span = points.step.statement.span
-        return {
-            name: self.versions.whole(name, span) if box is None else self.versions.reach(name, box, span)
-            for name, box in boxes.items()
-        }
+                boxes.setdefault(read.tensor, []).append(box if inside else None)
+        return {name: self._reached(name, taken, points.step.statement.span) for name, taken in boxes.items()}
+
+    def _reached(self, name: str, boxes: Sequence[Box | None], span: Span) -> Held:
+        """Return a tensor of the graph that holds all of `boxes`. None stands for elements that data choose, or that
+        conditions keep inside.
+        """
+        known = [box for box in boxes if box is not None]
+        if len(known) < len(boxes):
+            return self.versions.whole(name, span)
+        return self.versions.reach(name, reduce(hull, known), span)
 
     def _before(self, step: Domain) -> Held | None:
         """Return where the elements are that a statement updates, or leaves as they are; None where it needs none, or
         where they are all 0.
         """
         statement, box = step.statement, _written(step)
-        updates = statement.reduction is not None
-        if (updates and statement.initialise) or not self.versions.meets(statement.target, box):
+        if _begins(step) or not self.versions.meets(statement.target, box):
             return None
-        if not updates and not left_out(step, self.inference.sizes):
+        if statement.reduction is None and not left_out(step, self.inference.sizes):
             return None
         return self.versions.reach(statement.target, box, statement.span)
 
@@ -141,8 +149,7 @@ class _Lowering:
         """Return where a statement writes: into a new tensor, or beside what a tensor holds already."""
         statement, box = step.statement, _written(step)
         name, partial = statement.target, any(points.partial for points in pieces)
-        begins = statement.reduction is not None and statement.initialise
-        if begins or self.versions.covered(name, box):
+        if _begins(step) or self.versions.covered(name, box):
             return self.versions.anew(name, box, statement.span, filled=self._gaps(step))
         return self.versions.over(name, box, statement.span, partial=partial)
 
@@ -151,11 +158,9 @@ class _Lowering:
         identity of the reduction.
         """
         statement, span = step.statement, step.statement.span
-        begins = statement.reduction is not None and statement.initialise
+        begins = _begins(step)
         identity = self._identity(step) if begins else Fraction(0)
-        if not begins and before is None:
-            return
-        if begins and not identity:
+        if before is None and not identity:
             return
         for points in left_out(step, self.inference.sizes):
             word: Operand = Constant(value=identity, span=span)
@@ -263,6 +268,15 @@ def _at(points: Points, held: Held) -> tuple[Affine, ...]:
         Affine(constant=affine.constant - base, coefficients=affine.coefficients)
         for affine, base in zip(affines, held.base, strict=True)
     )
+
+
+def _begins(step: Domain) -> bool:
+    """Return whether a statement starts all of its tensor from the identity of its reduction."""
+    return step.statement.reduction is not None and step.statement.initialise
+
+
+def _reads(points: Points, tensor: str) -> bool:
+    return any(isinstance(value, program.Read) and value.tensor == tensor for value in walk(points.value))
 
 
 def _written(step: Domain) -> Box:

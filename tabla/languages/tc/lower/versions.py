@@ -126,6 +126,12 @@ class Versions:
         self._parts[name], latest.read = [latest], True
         return latest.held
 
+    def restart(self, name: str, value: Fraction, span: Span) -> None:
+        """Let all elements that a tensor has by now be a number."""
+        self._parts[name] = []
+        self._new(name, self._hulls[name], None, span, filled=False)
+        self.fill(name, self._hulls[name], value, span)
+
     def fill(self, name: str, box: Box, value: Fraction, span: Span) -> None:
         """Write a number into a box of the newest part of a tensor."""
         self._emit(self._parts[name][-1], box, Constant(value=value, span=span), span)

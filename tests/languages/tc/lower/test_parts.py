@@ -214,6 +214,11 @@ PARTS: dict[str, tuple[str, Array]] = {
     "minimum": ("c(i) = a(i)  c(i) min= b(i) where i in 5:8", with_part(A, 5, 8, np.minimum(A, B)[5:8])),
     "anew": ("c(i) = a(i)  c(i) +=! b(i) where i in 2:6", with_part(0 * A, 2, 6, B[2:6])),
     "a product anew": ("c(i) = a(i)  c(i) *=! b(i) where i in 2:6", with_part(0 * A + 1, 2, 6, B[2:6])),
+    "itself anew": ("c(i) = a(i)  c(i) +=! c(i) + b(i)", B),
+    "itself anew by a product": (
+        "c(i) = a(i)  c(i) *=! c(i) * b(i) + c(0) where i in 2:6",
+        with_part(0 * A + 1, 2, 6, B[2:6] + 1),
+    ),
     "an element": ("c(i) = a(i)  c(i) = 2.0 where i in 3:4", with_part(A, 3, 4, np.array([2.0]))),
     "itself": ("c(i) = a(i)  c(i) = c(i) + b(i) where i in 2:6", with_part(A, 2, 6, A[2:6] + B[2:6])),
     "shifted": ("c(i) = a(i)  c(i) = c(i-1) where i in 2:6", with_part(A, 2, 6, A[1:5])),
