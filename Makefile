@@ -7,8 +7,9 @@
 #   make lint        run ruff, its formatter, and mypy --strict
 #   make docs        write the documentation site into the folder site; open site/index.html in a browser
 #   make docs-test   run every code block of the documentation, those that take minutes, too
-#   make bench       measure tabla gen, each engine, the evaluation, the published learning problems, and the same in C on
-#                    one core, into benchmarks/results; compare 2,000 random TableGen programs with llvm-tblgen
+#   make bench       measure tabla gen, each engine, the evaluation, the published learning problems, networks from ONNX,
+#                    and the learning problems in C on one core, into benchmarks/results; compare 2,000 random TableGen
+#                    programs with llvm-tblgen; python -m benchmarks.networks --only NAMES measures some networks
 #   make bench-bus   play a million beats and every kind of fault at the wrappers for a bus; BEATS
 #   make bench-fpga  place and route five algorithms on 16 and 64 PEs for an ECP5-85F, and one with its wrapper in a plain
 #                    flow; takes hours; PARTS, PES, SEEDS, OVERLAYS

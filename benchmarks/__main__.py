@@ -1,16 +1,18 @@
 """The benchmarks of ``make bench``.
 
-python -m benchmarks [gen] [efforts] [engines] [evaluation] [learning] [minibatches] [kernels] [sizes] [records]
-    [exploration] [cpu] [-o FOLDER]
+python -m benchmarks [gen] [efforts] [engines] [evaluation] [learning] [minibatches] [kernels] [networks] [sizes]
+    [records] [exploration] [cpu] [-o FOLDER]
 
 ``gen`` measures the time and the peak memory of ``tabla gen`` on each example. ``efforts`` measures its time, and the
 cycles of a sample, at each level of ``--effort``. ``engines`` measures the simulated cycles per second of each engine.
 ``evaluation`` measures the samples per second that the evaluation learns in machine code. ``learning`` counts the
 cycles of the published learning problems at full size, and ``minibatches`` those of steps of many samples. ``kernels``
-counts the cycles of Tensor Comprehensions and the use of the multipliers. ``sizes`` measures the time of ``tabla gen``
-against the number of features. ``records`` runs the TableGen front end on the intrinsics of LLVM.
-``exploration`` measures how long 200 points of ``tabla explore`` take on two cores. ``cpu`` measures the problems of
-the README in C on one core of this machine. If no part is named, all parts run.
+counts the cycles of Tensor Comprehensions and the use of the multipliers. ``networks`` measures the cycles, the block
+RAMs and the time of ``tabla gen`` of convolutional networks and others from ONNX; ``python -m benchmarks.networks``
+measures some of them. ``sizes`` measures the time of ``tabla gen`` against the number of features. ``records`` runs
+the TableGen front end on the intrinsics of LLVM. ``exploration`` measures how long 200 points of ``tabla explore`` take
+on two cores. ``cpu`` measures the problems of the README in C on one core of this machine. If no part is named, all
+parts run.
 
 FOLDER gets all figures as ``benchmarks.json``, the table of the learning problems as ``learning.txt``, ``learning.csv``
 and ``learning.md``, that of the steps as ``minibatches.md``, that of the processor as ``cpu.md``, and the times of
@@ -49,6 +51,7 @@ from benchmarks.learning.aims import GEN_MEGABYTES, GEN_SECONDS
 from benchmarks.learning.gen_time import bench_sizes, picture, table
 from benchmarks.learning.measure import bench_learning, bench_minibatches
 from benchmarks.learning.table import COLUMN_NOTES, HEAD, LEGEND, as_csv, as_markdown, line, summary
+from benchmarks.networks.table import bench_networks
 from benchmarks.process import measured
 from benchmarks.records import MOST_MEGABYTES as RECORDS_MEGABYTES
 from benchmarks.records import MOST_SECONDS as RECORDS_SECONDS
@@ -171,6 +174,12 @@ def kernels(_: Path | None) -> Part:
     return [row.as_json() for row in rows], all(row.seconds <= KERNEL_SECONDS for row in rows)
 
 
+def networks(_: Path | None) -> Part:
+    """Print the table of networks. Their aims are directions, so nothing here has a limit."""
+    rows, _met = bench_networks()
+    return [asdict(row) for row in rows], True
+
+
 def sizes(folder: Path | None) -> Part:
     """Print the time of ``tabla gen`` against the number of features, and write it with a picture."""
     times = list(bench_sizes())
@@ -224,6 +233,7 @@ PARTS: Mapping[str, Callable[[Path | None], Part]] = {
     "learning": learning,
     "minibatches": minibatches,
     "kernels": kernels,
+    "networks": networks,
     "sizes": sizes,
     "records": records,
     "exploration": exploration,

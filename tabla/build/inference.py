@@ -96,5 +96,7 @@ def inference_part(build: S, predict: str | None = None) -> tuple[S, Prediction]
 
     unread = frozenset(build.sample.tensors.keys() - part.tensors.keys())
     options = replace(build.options, results=(), model_guard=0, runtime_rate=False)
-    reading = replace(build.reading, lower=lowered, trainable=False, merge=merged, unread=unread, predicts=prediction)
+    # The part reads less than the program. The user's text is the program's, and so are the warnings about it.
+    reading = replace(build.reading, warnings=build.text_warnings, conventions=None, kernel=None)
+    reading = replace(reading, lower=lowered, trainable=False, merge=merged, unread=unread, predicts=prediction)
     return replace(build, options=options, reading=reading), prediction

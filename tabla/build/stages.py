@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 import numpy as np
 
 from tabla.base import progress
-from tabla.base.source import TablaError, TablaValueError
+from tabla.base.source import Span, TablaError, TablaValueError
 from tabla.build.options import Options
 from tabla.graph.format import Format
 from tabla.graph.graph import Graph
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from tabla.schedule.bound import Bound
     from tabla.schedule.placing.placed import Scheduler
 
-STAGES = ("ast", "graph", "mapping", "schedule", "program")
+STAGES = ("ast", "kernel", "graph", "mapping", "schedule", "program")
 """The stages that can be printed; ``program`` is the microcode."""
 
 
@@ -170,7 +170,22 @@ class Stages:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What is legal in the program and probably a slip, and what the number format makes of its constants."""
-        return (*self.reading.warnings, *self.graph.notes)
+        return (*self.text_warnings, *self.graph.notes)
+
+    @cached_property
+    def text_warnings(self) -> tuple[str, ...]:
+        """The warnings about the text alone: those of the notation, and those about parts of tensors."""
+        from tabla.graph.unread_parts import remarks
+
+        conventions = self.reading.conventions
+        found = remarks(self.sample, conventions) if conventions is not None else []
+        return (*self.reading.warnings, *(self._placed(remark.text, remark.span) for remark in found))
+
+    def _placed(self, text: str, span: Span | None) -> str:
+        if span is None:
+            return text
+        place = self.reading.text.locate(span)
+        return f"{place.source.name}:{place.line}:{place.column}: {text}"
 
     @cached_property
     def overlay(self) -> Overlay | None:
@@ -350,6 +365,8 @@ class Stages:
         match stage:
             case "ast":
                 return self.reading.ast()
+            case "kernel":
+                return self._kernel_text()
             case "graph":
                 from tabla.graph.text import graph_file_text
 
@@ -364,6 +381,15 @@ class Stages:
                 return disassemble(self.image)
             case _:
                 raise TablaValueError(f"there is no stage '{stage}'", hint=f"the stages are {', '.join(STAGES)}")
+
+    def _kernel_text(self) -> str:
+        from tabla.languages.kernel.text import kernel_text
+
+        if self.reading.kernel is None:
+            file = self.reading.text.original.name
+            hint = "print the kernel of a .t or .kernel file that is not built for inference, or another stage"
+            raise TablaError(f"--emit kernel: '{file}' has no kernel", hint=hint)
+        return kernel_text(self.reading.kernel())
 
     def report(self) -> BuildReport:
         """Return the figures of the build, such as cycles, bound and words, which ``tabla gen`` prints."""

@@ -12,11 +12,13 @@ from tabla.base.options import rule_of
 from tabla.build.options import ArrayOptions, Options
 from tabla.commands.arguments import add_data, add_file, add_json, add_options, add_quiet, reader, record_of, series
 from tabla.commands.console import Console
+from tabla.commands.models import program_to_learn
 from tabla.commands.output import write_json
 from tabla.languages.options import ProgramOptions
 from tabla.learn.data.options import DataOptions
 from tabla.learn.explore import explore
 from tabla.learn.explore.local import cores
+from tabla.learn.explore.question import KeptProgram
 from tabla.learn.explore.request import FORMAT, PART, SEEDS, TIMEOUT, WORKERS
 from tabla.learn.explore.result import PAGE
 from tabla.learn.formats import GUARD
@@ -36,11 +38,11 @@ def configure(parser: ArgumentParser) -> None:
     text = f"numbers of PEs: 4,6,8, or 4..64 for each doubling, or 4-7 for every number (default {PES})"
     space.add_argument("--pes", type=pes, default=pes(PES), metavar="N,...", help=text)
     text = f"number formats, such as q6.10,q4.8; with --data also auto16 for the best of 16 bits (default {FORMAT})"
-    space.add_argument("--format", type=reader(Names()), default=[FORMAT], metavar="qI.F,...", help=text)
+    space.add_argument("--format", type=reader(Names()), metavar="qI.F,...", help=text)
     text = "guard bits of models, such as 0,4 (default 0, or with auto as the data ask)"
     space.add_argument("--model-guard", type=series(GUARD), default=(), metavar="G,...", help=text)
     text = "samples per step: 1,8, or 1..16 for each doubling (default 1)"
-    space.add_argument("--minibatch", type=minibatch, default=(1,), metavar="B,...", help=text)
+    space.add_argument("--minibatch", type=minibatch, metavar="B,...", help=text)
     text = f"FPGAs with their speed grades (default {PART}); see tabla targets"
     space.add_argument("--part", type=reader(Names()), default=[PART], metavar="NAME:GRADE,...", help=text)
     add_data(parser, required=False)
@@ -66,13 +68,17 @@ def run(arguments: Namespace, console: Console) -> int:
     """Explore, print the front of each part, and write the page."""
     if arguments.json not in (None, "-"):
         check_file(Path(arguments.json))
+    learns = arguments.data is not None or arguments.infer
+    program = program_to_learn(arguments, console, "explored", starts=learns)
+    source = program if isinstance(program, str) else KeptProgram(text=program, file=arguments.file)
     given: dict[str, Any] = {name: getattr(arguments, name) for name in _AS_THEY_ARE}
+    given |= {"format": arguments.format or [FORMAT], "minibatch": arguments.minibatch or (1,)}
     for record in (Options, DataOptions, LearnOptions):
         given |= record_of(arguments, record).given_for("explore")
     # Only the command takes all cores: a script of Python would have to be written for several processes.
     workers = arguments.workers or (cores() if arguments.scheduler is None else None)
     found = explore(
-        arguments.file,
+        source,
         **given,
         workers=workers,
         output=arguments.output or None,

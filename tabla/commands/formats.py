@@ -8,6 +8,7 @@ from dataclasses import replace
 from tabla.build.options import Options
 from tabla.commands.arguments import add_data, add_file, add_json, add_options, add_quiet, record_of, series
 from tabla.commands.console import Console
+from tabla.commands.models import program_to_learn
 from tabla.commands.output import write_json
 from tabla.languages.options import ProgramOptions
 from tabla.learn.data.dataset import Data
@@ -31,8 +32,9 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, console: Console) -> int:
     """Compare the formats and print the table."""
+    source = program_to_learn(arguments, console, "compared")
     found = table_of(
-        arguments.file,
+        source,
         replace(record_of(arguments, Options), format="auto"),
         Data.of_source(arguments.data, record_of(arguments, DataOptions)),
         record_of(arguments, LearnOptions),

@@ -26,7 +26,7 @@ from tabla.commands.arguments import (
 )
 from tabla.commands.choosing import tell_choice
 from tabla.commands.console import Console
-from tabla.commands.models import inference_build
+from tabla.commands.models import inference_build, program_to_learn
 from tabla.commands.output import write_json
 from tabla.commands.pass_runs import pass_options, show_passes
 from tabla.driver import STAGES, Build, build
@@ -73,12 +73,13 @@ def _refuse_learning(about: DataOptions, learning: LearnOptions) -> None:
 
 def _made(arguments: Namespace, console: Console) -> Build:
     """Return the build: an inference build, or the program in a format that data may choose."""
-    about, learning = record_of(arguments, DataOptions), record_of(arguments, LearnOptions)
-    made_by, options = partial(build, arguments.file), build_options(arguments)
+    about, options = record_of(arguments, DataOptions), build_options(arguments)
     if options.infer and not is_automatic(options):
-        _refuse_learning(about, learning)
+        _refuse_learning(about, record_of(arguments, LearnOptions))
         remark_unused_inputs(arguments, console)
         return inference_build(arguments, console)
+    made_by = partial(build, program_to_learn(arguments, console, "built", starts=is_automatic(options)))
+    options, learning = build_options(arguments), record_of(arguments, LearnOptions)
     # A look at the data is enough here: this command learns nothing itself.
     first, used = LearnOptions(epochs=1, seed=0), replace(options, infer=False)
     chosen = for_build(made_by, used, arguments.data, about, learning, first=first)

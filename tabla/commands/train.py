@@ -18,6 +18,7 @@ from tabla.commands.arguments import (
 )
 from tabla.commands.choosing import tell_choice
 from tabla.commands.console import Console
+from tabla.commands.models import program_to_learn
 from tabla.commands.output import check_arrays, cycle_status, write_arrays, write_json
 from tabla.driver import build
 from tabla.learn.auto_format import for_learning
@@ -47,8 +48,8 @@ def run(arguments: Namespace, console: Console) -> int:
     """Train the models, write them and print the report."""
     check_arrays(arguments.output)
     data = Data.of_source(arguments.data, record_of(arguments, DataOptions))
+    made_by = partial(build, program_to_learn(arguments, console, "trained"))
     learning = record_of(arguments, LearnOptions)
-    made_by = partial(build, arguments.file)
     made = made_by(*for_learning(made_by, build_options(arguments), data, learning))
     for note in made.warnings:
         console.remark(f"warning: {note}")

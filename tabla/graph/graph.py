@@ -27,11 +27,12 @@ FunctionName = str
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Index:
-    """An integer that runs over [low, high), never empty."""
+    """An integer that runs over [low, high), never empty. `span` is where the text gives the range, if it does."""
 
     name: str
     low: int
     high: int
+    span: Span | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.low >= self.high:
@@ -111,6 +112,8 @@ class Tensor:
     has all of the tensor.
 
     `guard` is the number of guard bits of a wide model and of its next value, and 0 for all other tensors (decision 2).
+
+    `base` are the subscripts that the text has for the first element, where they are not 0.
     """
 
     name: str
@@ -120,6 +123,7 @@ class Tensor:
     filled: bool = False
     split: int = -1
     guard: int = 0
+    base: tuple[int, ...] = field(default=(), compare=False, repr=False)
     span: Span | None = field(default=None, compare=False, repr=False)
 
     @property

@@ -69,7 +69,7 @@ def verify(graph: Graph) -> None:
             _check_indices(statement)
             _check_constraints(statement)
             _check_guard(statement, graph)
-            for operand, box in _operands(statement):
+            for operand, box in operands_with_indices(statement):
                 _check_operand(operand, box, statement.constraints, written)
             if isinstance(statement.operation, Gather):
                 _check_gather(statement, statement.operation, written, flat=graph.flat_gathers)
@@ -179,7 +179,7 @@ def _distinct(names: Sequence[str]) -> Sequence[str]:
     return names
 
 
-def _operands(statement: Statement) -> Iterable[tuple[Operand, tuple[Index, ...]]]:
+def operands_with_indices(statement: Statement) -> Iterable[tuple[Operand, tuple[Index, ...]]]:
     """Return the operands, each with the indices that it may mention."""
     reduced = {index.name: index for index in statement.reduced}
     match statement.operation:

@@ -10,7 +10,7 @@ from tabla.base.source import Source
 from tabla.languages.onnx.model import Model
 from tabla.languages.options import ProgramOptions
 from tabla.languages.reading import Reading
-from tabla.languages.table import Notation, read_file, register, split
+from tabla.languages.table import Notation, read_file, read_text, register, split
 
 Program = str | Path | Source | Model | Callable[..., Any]
 """A program as users give it: the path of a file, its text, a model of ONNX, or a Tile function."""
@@ -20,7 +20,7 @@ __all__ = ["Notation", "Program", "ProgramOptions", "Reading", "read", "register
 
 def read(source: Program, options: ProgramOptions) -> Reading:
     """Read and check ``model.t``, ``kernel.tc[:def]``, ``layer.py:function``, ``model.onnx``, a Tile function or a
-    model itself, or the text of a TABLA program.
+    model itself, or the text of a program: of TABLA, or of the notation that the name of the text ends with.
 
     A fault of the text or of `options` is a `TablaError`.
     """
@@ -28,9 +28,7 @@ def read(source: Program, options: ProgramOptions) -> Reading:
         name = source.name if isinstance(source, Source) else getattr(source, "__name__", "function")
         options.refuse_fine_tuning(name)
     if isinstance(source, Source):
-        from tabla.languages.tabla.notation import read_tabla_text
-
-        return read_tabla_text(source, options)
+        return read_text(source, options)
     if isinstance(source, Model):
         from tabla.languages.onnx.notation import read_model
 

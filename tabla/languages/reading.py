@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from tabla.graph.format import Format
 from tabla.graph.graph import Graph
 from tabla.graph.prediction import Prediction
+from tabla.graph.unread_parts import Conventions
+from tabla.languages.kernel.tree import Kernel
 from tabla.languages.preprocess import Preprocessed
 
 Reals = NDArray[np.float64]
@@ -40,7 +42,8 @@ class Reading:
     """A program that has been read and checked.
 
     `name` is the stem of its file. `text` leads from the places of faults back to the file. `ast` gives the checked
-    program as text, and `lower` its graph. `trainable` says that it has models, which are returned with its results.
+    program as text, `kernel` what it says as a kernel, None where there is none, and `lower` its graph. `trainable`
+    says that it has models, which are returned with its results.
     `values` are the names that ``--predict`` may ask for. `integers` are the inputs and results whose words are
     integers in every format, and `positions` returns those that are integers in one format. `models` are the values of
     models that the program brings, with what lies beside models in their files, such as ``x.mean``. `merge` makes the
@@ -50,12 +53,14 @@ class Reading:
     compared with it. Of an inference build, `predicts` is its prediction, and `unread` are the tensors of the text that
     it has not, so that data may have them.
     `warnings` are texts about what is legal and
-    probably a slip, each with its place and its cure.
+    probably a slip, each with its place and its cure. `conventions` say what the notation's ranges tell of a part of a
+    tensor that is never read; without them there is no warning about such parts.
     """
 
     name: str
     text: Preprocessed = field(repr=False)
     ast: Callable[[], str] = field(repr=False)
+    kernel: Callable[[], Kernel] | None = field(default=None, repr=False)
     lower: Lower = field(repr=False)
     evaluate_float: EvaluateFloat | None = field(default=None, repr=False)
     trainable: bool = False
@@ -70,3 +75,4 @@ class Reading:
     unread: frozenset[str] = frozenset()
     predicts: Prediction | None = None
     warnings: tuple[str, ...] = ()
+    conventions: Conventions | None = None

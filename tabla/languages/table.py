@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
 
-from tabla.base.source import TablaError
+from tabla.base.source import Source, TablaError
 from tabla.languages.options import ProgramOptions
 from tabla.languages.reading import Reading
 
@@ -61,6 +61,12 @@ def _read_onnx(path: Path, member: str | None, options: ProgramOptions) -> Readi
     return read_onnx(path, options)
 
 
+def _read_kernel(path: Path, member: str | None, options: ProgramOptions) -> Reading:
+    from tabla.languages.kernel.notation import read_kernel_file
+
+    return read_kernel_file(path, options)
+
+
 def _read_graph(path: Path, member: str | None, options: ProgramOptions) -> Reading:
     from tabla.languages.graph_text.notation import read_graph_file
 
@@ -75,6 +81,7 @@ _NOTATIONS: dict[str, Notation] = {
         Notation(suffix=".t", shown="model.t", read=_read_tabla),
         Notation(suffix=".tc", shown="kernel.tc[:def]", read=_read_tensor_comprehensions, has_members=True),
         Notation(suffix=".py", shown="layer.py:function", read=_read_tile, has_members=True, takes_shapes=True),
+        Notation(suffix=".kernel", shown="x.kernel", read=_read_kernel),
         Notation(suffix=".graph", shown="x.graph", read=_read_graph),
         Notation(suffix=".onnx", shown="model.onnx", read=_read_onnx, takes_shapes=True, learns_by_option=True),
     )
@@ -118,7 +125,7 @@ def read_file(file: str, options: ProgramOptions) -> Reading:
         *others, last = [each.shown for each in _NOTATIONS.values()]
         hint = f"programs are {', '.join(others)} and {last}"
         if path.suffix == ".npz":
-            hint = "models are built with --infer, and shown by tabla show; " + hint
+            hint = "models serve tabla train, gen, formats, explore, predict and test, or --infer; " + hint
         raise TablaError(f"'{file}' is not a program", hint=hint)
     if not _is_text(path.name):
         raise TablaError(
@@ -131,3 +138,20 @@ def read_file(file: str, options: ProgramOptions) -> Reading:
     if not notation.learns_by_option:
         options.refuse_fine_tuning(str(path))
     return notation.read(path, member, options)
+
+
+def read_text(source: Source, options: ProgramOptions) -> Reading:
+    """Read and check the text of a kernel or a graph, if its name ends as their files do, and else that of TABLA."""
+    match Path(source.name).suffix:
+        case ".kernel":
+            from tabla.languages.kernel.notation import read_kernel_text
+
+            return read_kernel_text(source, options)
+        case ".graph":
+            from tabla.languages.graph_text.notation import read_graph_text
+
+            return read_graph_text(source, options)
+        case _:
+            from tabla.languages.tabla.notation import read_tabla_text
+
+            return read_tabla_text(source, options)

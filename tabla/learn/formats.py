@@ -24,6 +24,7 @@ from tabla.build.options import Options
 from tabla.build.stages import Stages
 from tabla.graph.compiled.plans import Evaluators
 from tabla.graph.format import LARGEST_WIDTH, LEAST_WIDTH
+from tabla.languages import Program
 from tabla.languages.options import ProgramOptions
 from tabla.learn.auto_format import Made, learning_judge, learning_survey, wide_stages
 from tabla.learn.data.dataset import Data
@@ -33,6 +34,7 @@ from tabla.learn.data.source import DataSource
 from tabla.learn.events import Events, events
 from tabla.learn.format_choice import FormatChoice, Judge, Survey
 from tabla.learn.format_table import Cell, FormatTable
+from tabla.learn.inference import as_learnt
 from tabla.learn.measure import Measure, Score
 from tabla.learn.metrics import SCORES, choose, no_classes
 from tabla.learn.options import LearnOptions
@@ -86,7 +88,7 @@ def formats(
 
 
 def table_of(
-    source: str | Path | Callable[..., Any],
+    source: Program,
     options: Options,
     data: Data,
     learning: LearnOptions,
@@ -97,6 +99,7 @@ def table_of(
     """Return the table of :func:`formats`."""
     made = partial(Stages.of, source)
     wide = _learning_stages(made, options)
+    learning = _as_learnt(wide, learning)
     start = _start(wide, data, learning)
     parts = start.ready.parts
     assert parts.validation is not None
@@ -122,15 +125,15 @@ def table_of(
     )
 
 
-def learnt(
-    source: str | Path | Callable[..., Any], options: Options, data: Data, learning: LearnOptions
-) -> tuple[str, Score, Events]:
+def learnt(source: Program, options: Options, data: Data, learning: LearnOptions) -> tuple[str, Score, Events]:
     """Learn in the number format of `options`. Return the metric's name, the score of the validation part, and events.
 
     The test part is never looked at. A format that does not hold the program or the data is a `TablaError`.
     """
     made = partial(Stages.of, source)
-    start = _start(_learning_stages(made, options), data, learning)
+    wide = _learning_stages(made, options)
+    learning = _as_learnt(wide, learning)
+    start = _start(wide, data, learning)
     run = _Run(made, options, start, replace(learning, patience=None), 1)
     stages = made(options)
     _ = stages.legal
@@ -138,9 +141,15 @@ def learnt(
     return name, *run.words(stages)
 
 
-def check_data(source: str | Path | Callable[..., Any], options: Options, data: Data, learning: LearnOptions) -> None:
+def check_data(source: Program, options: Options, data: Data, learning: LearnOptions) -> None:
     """Raise `TablaError` for a program that learns nothing, and for data that it cannot learn from in any format."""
     _start(_learning_stages(partial(Stages.of, source), options), data, learning)
+
+
+def _as_learnt(wide: Stages, learning: LearnOptions) -> LearnOptions:
+    """Return a run with the value and the metric of its first models, if formats can be compared by that metric."""
+    run = as_learnt(wide, learning)
+    return run if run.metric in SCORES else replace(run, metric=None)
 
 
 def _start(wide: Stages, data: Data, learning: LearnOptions) -> Start:

@@ -17,6 +17,7 @@ from tabla.build.stages import Stages
 from tabla.learn.data.preparation import separated
 from tabla.learn.data.recipe import ModelRecipe, recipe_in
 from tabla.learn.data.source import ArraySource, reals
+from tabla.learn.metrics import PLAIN
 from tabla.learn.options import LearnOptions
 
 S = TypeVar("S", bound=Stages)
@@ -62,6 +63,21 @@ def predict_of(build: Stages, predict: str | None, recipe: ModelRecipe | None) -
         return predict
     kept = recipe.how.get("predict")
     return kept if isinstance(kept, str) and kept in build.reading.values else None
+
+
+def as_learnt(build: Stages, run: LearnOptions) -> LearnOptions:
+    """Return a run that predicts with the value, and measures by the metric, with which its first models were learnt.
+
+    What the run names itself holds. Weights of a file are read once, and the run has them as arrays.
+    """
+    run, recipe = read_weights(build, run)
+    return replace(run, predict=predict_of(build, run.predict, recipe), metric=metric_of(run.metric, recipe))
+
+
+def metric_of(metric: str | None, recipe: ModelRecipe | None) -> str | None:
+    """Return the metric that is named, or the one of the training. Whether an accuracy has a meaning, labels say."""
+    kept = None if metric is not None or recipe is None else recipe.how.get("metric")
+    return kept if isinstance(kept, str) and kept in PLAIN else metric
 
 
 def refuse_inference(build: Stages, what: str) -> None:

@@ -53,7 +53,8 @@ class Predictions:
     """The predictions for some samples, in their order.
 
     `values` are those of the predicted tensor `name`, with a leading axis of samples; of standardised labels in the
-    user's units. `classes` are the names of the predicted classes of the `label`, if it has classes. Of the samples the
+    user's units. `classes` are the names of the predicted classes of the `label`, if it has classes, one for each of
+    its elements if it has several of 0 and 1. Of the samples the
     first `simulated` ran on the `engine`, and every word was as in the evaluation. A sample that was left out because a
     value is missing has no number (NaN) and an empty class. `treated` counts what was done to cells of the data.
     `column` is the column of a table that the label was, or empty.
@@ -96,13 +97,11 @@ class Predictions:
 
         A label that was a column of a table has the name of that column, and so has a single number that predicts it.
         """
-        found = {} if self.classes is None else {self.column or self.label: self.classes}
+        found = {} if self.classes is None else _elements(self.column or self.label, self.classes)
         flat = self.values.reshape(self.samples, -1)
         if self.classes is None and self.column and flat.shape[1] == 1:
             return {self.column: flat[:, 0]}
-        for place, element in enumerate(np.ndindex(self.values.shape[1:])):
-            found[self.name + "".join(f"[{k}]" for k in element)] = flat[:, place]
-        return found
+        return found | _elements(self.name, self.values)
 
     def csv(self) -> str:
         """Return the table as comma-separated text. A number has as many digits as give it back."""
@@ -118,7 +117,7 @@ class Predictions:
         count = int(kept.sum())
         lines = [f"{count} samples predicted, {self.format}, {ran_on(self.engine, self.simulated, count)}"]
         if self.classes is not None:
-            counts = sorted(Counter(map(str, self.classes[kept])).items())
+            counts = sorted(Counter(map(str, self.classes[kept].reshape(-1))).items())
             lines.append(f"{self.label:<24}" + ", ".join(f"{name} {number}" for name, number in counts))
         else:
             found = self.values[kept]
@@ -128,6 +127,13 @@ class Predictions:
             empty = self.samples - count
             lines.append(f"{'rows left empty':<24}{empty} of {self.samples}, in which a cell is missing")
         return "\n".join([*lines, *self.treated.lines(), *self.events.lines()])
+
+
+def _elements(name: str, array: NDArray[Any]) -> dict[str, NDArray[Any]]:
+    """Return a column for each element that a sample has, as ``h[0]``."""
+    flat = array.reshape(len(array), -1)
+    places = enumerate(np.ndindex(array.shape[1:]))
+    return {name + "".join(f"[{k}]" for k in element): flat[:, place] for place, element in places}
 
 
 def _written(value: Any) -> str:
@@ -158,7 +164,7 @@ def predict(build: Stages, data: Data, run: LearnOptions) -> Predictions:
     classes = _classes(recipe, prediction, preparation, scalar=values.ndim == 1)
     if prediction.label in preparation.means:
         values = values * preparation.deviations[prediction.label] + preparation.means[prediction.label]
-    names = None if classes is None else np.array(classes.names())[classes.numbers(values)]
+    names = None if classes is None else _named(classes, values)
     if gathered.gaps is not None:
         values, names = _with_gaps(values, names, gathered.gaps[: data.samples])
     return Predictions(
@@ -175,13 +181,19 @@ def predict(build: Stages, data: Data, run: LearnOptions) -> Predictions:
     )
 
 
+def _named(classes: Classes, values: Reals) -> NDArray[Any]:
+    """Return the name of the class of each sample, or of each element of a label that has classes of its own."""
+    names = np.array(classes.names())[classes.numbers(values)]
+    return names if len(names) == len(values) else names.reshape(values.shape)
+
+
 def _with_gaps(values: Reals, names: NDArray[Any] | None, gaps: NDArray[np.bool_]) -> tuple[Reals, NDArray[Any] | None]:
     """Return predictions and names of classes with a place for each sample that was left out."""
     every = np.full((len(gaps), *values.shape[1:]), np.nan)
     every[~gaps] = values
     if names is None:
         return every, None
-    named = np.full(len(gaps), "", dtype=names.dtype)
+    named = np.full((len(gaps), *names.shape[1:]), "", dtype=names.dtype)
     named[~gaps] = names
     return every, named
 

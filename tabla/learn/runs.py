@@ -31,6 +31,8 @@ from tabla.build.rate import built_rate, with_mantissa, without_rate
 from tabla.build.stages import Stages
 from tabla.graph.compiled.plans import Evaluators
 from tabla.host.engines.session import check_installed, checked_engine
+from tabla.languages.kernel.evaluate import evaluate_samples
+from tabla.languages.kernel.tree import Kernel
 from tabla.learn.data.dataset import Data, Tensors, tensors_of
 from tabla.learn.data.preparation import given_models, separated
 from tabla.learn.data.source import reals
@@ -164,7 +166,11 @@ def evaluation(build: Stages, inputs: Data, run: LearnOptions, *, float64: bool 
     graph, count = build.lowered, data.count // build.lowered.samples
     keep = [tensor for _, tensor in graph.results]
     found, evaluators = None, Evaluators.of(graph, build.format, count)
+    if float64 and build.reading.kernel is not None and not build.options.runtime_rate:
+        after, results = _by_kernel(build, build.reading.kernel(), models, data)
+        return Evaluation(arrays=_returned(build, after, results, stacked=data.stacked), events=None, treated=treated)
     if float64:
+        # A graph file has no other meaning, and neither has what predicts, which is cut out of a graph.
         real = evaluators.real(graph)
         real.load(models)
         ran = real.run(steps_of(build, data.arrays), keep, count)
@@ -180,6 +186,15 @@ def evaluation(build: Stages, inputs: Data, run: LearnOptions, *, float64: bool 
         kept = {name: types[name].to_reals(array) for name, array in words.kept.items()}
     results = without_steps(build, {shown: kept[tensor] for shown, tensor in graph.results})
     return Evaluation(arrays=_returned(build, after, results, stacked=data.stacked), events=found, treated=treated)
+
+
+def _by_kernel(
+    build: Stages, kernel: Kernel, models: Mapping[str, Reals], data: Samples
+) -> tuple[dict[str, Reals], dict[str, Reals]]:
+    """Return the models after all whole steps of a program, and its results for each sample, as its kernel says."""
+    step = build.lowered.samples
+    shown = [name for name, _ in build.lowered.results]
+    return evaluate_samples(kernel, models, data.arrays, data.count // step * step, minibatch=step, keep=shown)
 
 
 def progressive(build: Stages, inputs: Data, run: LearnOptions) -> Progressive:

@@ -24,12 +24,11 @@ from tabla.host.engines.session import check_installed, checked_engine
 from tabla.learn.data.classes import class_name, confusion_lines
 from tabla.learn.data.dataset import Data, tensors_of
 from tabla.learn.data.preparation import Preparation, given_models, separated
-from tabla.learn.data.recipe import ModelRecipe
 from tabla.learn.data.treated import Treated
 from tabla.learn.events import Events, events
-from tabla.learn.inference import predict_of, read_weights, refuse_inference
+from tabla.learn.inference import as_learnt, refuse_inference
 from tabla.learn.measure import Measure, Score
-from tabla.learn.metrics import PLAIN, Metric
+from tabla.learn.metrics import Metric
 from tabla.learn.notebook import confusion_table, scored
 from tabla.learn.one_pass import pass_over
 from tabla.learn.options import LearnOptions
@@ -167,7 +166,9 @@ def labelled(build: Stages, predict: str | None) -> Stages:
     reading = build.reading
 
     def lowered(number_format: Format, results: Sequence[str]) -> Graph:
-        graph = reading.lower(number_format, results)
+        # A value inside of the program is a result only if it is asked for.
+        asked = (predict,) if predict is not None and predict in reading.scores else ()
+        graph = reading.lower(number_format, tuple(dict.fromkeys((*results, *asked))))
         found = ((name, tensor) for name, tensor in graph.results if predict in (None, name))
         real = [(name, tensor) for name, tensor in found if name in reading.scores]
         if not real:
@@ -216,9 +217,7 @@ def test(build: Stages, data: Data, scoring: LearnOptions) -> Tested:
     and its classes get numbers, as when the models were learnt.
     """
     refuse_inference(build, "has no label to score")
-    scoring, recipe = read_weights(build, scoring)
-    predict = predict_of(build, scoring.predict, recipe)
-    scoring = replace(scoring, predict=predict, metric=_metric(scoring.metric, recipe))
+    scoring = as_learnt(build, scoring)
     build, models, preparation = with_models(build, scoring, "score")
     engine = scoring.engine
     part, prediction = single_part(build, scoring.predict)
@@ -266,12 +265,6 @@ def test(build: Stages, data: Data, scoring: LearnOptions) -> Tested:
         saturated=held(whole, found.arrays)[1],
         treated=ready.treated,
     )
-
-
-def _metric(metric: str | None, recipe: ModelRecipe | None) -> str | None:
-    """Return the metric that is named, or the one of the training. Whether an accuracy has a meaning, labels say."""
-    kept = None if metric is not None or recipe is None else recipe.how.get("metric")
-    return kept if isinstance(kept, str) and kept in PLAIN else metric
 
 
 def read_by(part: Stages, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:

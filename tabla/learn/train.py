@@ -44,7 +44,7 @@ from tabla.learn.fleet.costs import step_cost
 from tabla.learn.fleet.devices import Devices, devices_of, fleet_session
 from tabla.learn.fleet.plan import FleetSession, fixed_plan, numpy_plan
 from tabla.learn.fleet.share import share_of
-from tabla.learn.inference import refuse_inference
+from tabla.learn.inference import as_learnt, refuse_inference
 from tabla.learn.loop import LearningSteps, Outcome, Report, learn
 from tabla.learn.one_pass import pass_over
 from tabla.learn.options import LearnOptions
@@ -144,6 +144,7 @@ def train(
             hint="leave one of them out",
         )
     share = build if fleet is None else share_of(build, fleet.count)
+    learning = as_learnt(build, learning)
     start = learning_start(build, data, learning)
     check_held_out(start.ready.parts, learning.patience, f"{build.name}.t" if not build.lowered.updates else None)
     task = _task(build, share, fleet, start, engine, learning, remark)
@@ -350,7 +351,7 @@ def _record(task: _Task, outcome: Outcome, checked: int) -> Training:
         remark=outcome.remark,
         fleet=cost,
         treated=ready.treated,
-        program=LearntProgram.of(build),
+        program=LearntProgram.of(build, task.learning.predict),
         learning_rate=None if build.options.learning_rate is None else str(build.options.learning_rate),
         predictor=partial(_predictions, build),
         progressive=progressive(build, task.start, task.learning) if task.learning.progressive else None,

@@ -15,6 +15,7 @@ import tabla
 from tabla.base.source import TablaError
 from tabla.commands.cli import main
 from tabla.learn.data.recipe import NAME, ModelRecipe, recipe_in
+from tests.languages.onnx.models import Case, drawn, node
 
 TEXT = """m = 4; mu = 0.125;
 model_input x[m]; model_output y; model w[m]; gradient g[m] -> w; iterator i[0:m];
@@ -72,6 +73,7 @@ def test_the_models_are_scored_in_the_format_in_which_they_learnt(
     kept = recipe("a.npz")
     assert kept.pop("program") == {
         "name": "model", "sha256": hashlib.sha256(TEXT.encode()).hexdigest(), "text": TEXT, "defines": {},
+        "notation": ".t",
     }  # fmt: skip
     assert kept.pop("how") == {
         "learning_rate": None, "minibatch": 1, "epochs": 2, "samples": 40, "predict": "h", "label": "y",
@@ -272,3 +274,155 @@ def test_a_training_predicts(run: Command) -> None:
     expected = build.predict({"x": x}, weights=training.stored())
     assert set(found) == {"h", "y"} and set(found["y"]) <= {"high", "low"}
     assert all(np.array_equal(found[name], expected[name]) for name in expected)
+
+
+LEARNT = ("--epochs", "2", "--format", "q4.6", "--minibatch", "2", "--learning-rate", "0.25", "--model-guard", "2")
+SPLIT = ("--data", "data.npz", "--split", "0.2,0.2", "--epochs", "1")
+GIVEN = ("--minibatch", "2", "--learning-rate", "0.25")
+
+
+def test_formats_are_compared_by_a_models_file_alone(run: Command, capsys: pytest.CaptureFixture[str]) -> None:
+    """The program, its learning rate, its minibatch and the first models are those of the file."""
+    run("train", "model.t", *DATA, *LEARNT, "-o", "a.npz")
+    words = ("--widths", "10", "--guards", "0")
+    alone, remarks = told(capsys, "formats", "a.npz", *SPLIT, *words)
+    assert remarks == ""
+    assert alone == told(capsys, "formats", "model.t", "--weights", "a.npz", *GIVEN, *SPLIT, *words)[0]
+    fresh = told(capsys, "formats", "model.t", *GIVEN, *SPLIT, *words)[0]
+    assert fresh == told(capsys, "formats", "a.npz", "--seed", "0", *SPLIT, *words)[0] != alone
+    remarks = told(capsys, "formats", "a.npz", "--minibatch", "4", *SPLIT, *words)[1]
+    assert (
+        remarks == "note: the models of 'a.npz' were learnt with --minibatch 2, and are compared with --minibatch 4\n"
+    )
+
+
+def test_formats_are_compared_by_the_value_and_the_metric_of_the_first_models(
+    run: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`h` alone would be compared with the label; `e` is what was asked for when the models were learnt."""
+    run("train", "model.t", *DATA, "--epochs", "1", "--predict", "e", "--metric", "r2", "-o", "a.npz")
+    words = (*SPLIT, "--widths", "10", "--guards", "0", "--weights", "a.npz")
+    kept = told(capsys, "formats", "model.t", *words)[0]
+    assert "validation r2 in points" in kept
+    assert kept == told(capsys, "formats", "model.t", *words, "--predict", "e", "--metric", "r2")[0]
+    assert kept != told(capsys, "formats", "model.t", *words, "--predict", "h", "--metric", "r2")[0]
+    run("train", "model.t", *DATA, "--epochs", "1", "--metric", "mae", "-o", "b.npz")
+    assert "validation accuracy" in told(capsys, "formats", "b.npz", *words[:-2])[0]
+
+
+def test_arrays_are_compared_by_a_models_file_alone(run: Command) -> None:
+    """With the format of the models, which have the guard bits; the commands that it prints make these arrays."""
+    run("train", "model.t", *DATA, *LEARNT, "-o", "a.npz")
+
+    def points(*words: str) -> list[dict[str, Any]]:
+        run("explore", *words, "--pes", "1,2", "--workers", "1", "--json", "out.json")
+        found: list[dict[str, Any]] = json.loads(Path("out.json").read_text())["points"]
+        return found
+
+    alone = points("a.npz", *SPLIT)
+    named = points("model.t", "--format", "q4.6", "--model-guard", "2", "--weights", "a.npz", *GIVEN, *SPLIT)
+    assert {each["format"] for each in alone} == {"q4.6"} and {each["minibatch"] for each in alone} == {2}
+    assert [each["metric"] for each in alone] == [each["metric"] for each in named]
+    for each in alone:
+        words = each["command"].split()
+        assert words[:3] == ["tabla", "gen", "a.npz"]
+        run(*words[1:], "--json", "gen.json", "-o", "b")
+        assert json.loads(Path("gen.json").read_text())["cycles"] == each["cycles"]
+
+
+@pytest.mark.parametrize("infer", [(), ("--infer",)])
+def test_a_models_file_is_built(run: Command, infer: tuple[str, ...]) -> None:
+    run("train", "model.t", *DATA, *LEARNT, "-o", "a.npz")
+    weights = ("--weights", "a.npz") if infer else ("--format", "q4.6", "--model-guard", "2", *GIVEN)
+    run("gen", "a.npz", *infer, "--pes", "1", "-o", "alone")
+    run("gen", "model.t", *infer, *weights, "--pes", "1", "-o", "named")
+    assert Path("alone/model.v").read_bytes() == Path("named/model.v").read_bytes()
+
+
+def test_learning_goes_on_from_a_models_file(run: Command, capsys: pytest.CaptureFixture[str]) -> None:
+    run("train", "model.t", *DATA, *LEARNT, "-o", "a.npz")
+    run("train", "a.npz", *DATA, "--epochs", "1", "-o", "alone.npz")
+    asked = ("--format", "q4.6", "--model-guard", "2", *GIVEN, "--weights", "a.npz")
+    run("train", "model.t", *DATA, *asked, "--epochs", "1", "-o", "named.npz")
+    with np.load("alone.npz") as alone, np.load("named.npz") as named:
+        assert sorted(alone) == sorted(named)
+        assert all(np.array_equal(alone[name], named[name]) for name in alone)
+    said = run("train", "a.npz", *DATA, "-D", "m=9", status=1)
+    assert "-D m=9 changes the program that 'a.npz' keeps" in said
+    remarks = told(capsys, "train", "a.npz", *DATA, "-D", "mu=0.5", "--epochs", "1")[1]
+    assert "learnt with --learning-rate 0.25, and are trained with --learning-rate 0.5\n" in remarks
+    np.savez("bare.npz", w=np.zeros(4))
+    assert "'bare.npz' does not keep the program of its models" in run("train", "bare.npz", *DATA, status=1)
+
+
+TILE = """from tabla.tile import *
+
+
+def layer(x, W, b, y):
+    i, j = TensorIndexes(2)
+    z = TensorOutput(3)
+    z[i] += W[i, j] * x[j]
+    h = sigmoid(z + b)
+    e = h - y
+    loss = TensorOutput()
+    loss[()] += e[i] * e[i]
+    dW, db = gradient(loss, [W, b])
+    update(W, dW, 0.125)
+    update(b, db, 0.125)
+"""
+
+
+def several() -> None:
+    """Write data with a label of three elements, which are 0 or 1."""
+    chance = np.random.default_rng(7)
+    x = chance.normal(size=(40, 4))
+    np.savez("data.npz", x=x, y=(x @ chance.normal(size=(4, 3)) > 0).astype(float))
+    np.savez("new.npz", x=x[:6])
+
+
+@pytest.mark.parametrize("kind", ["tile", "onnx", "kernel"])
+def test_a_models_file_holds_every_notation(run: Command, kind: str) -> None:
+    """A program that is no text of TABLA is kept as its graph, so nothing of Python is run again."""
+    several()
+    match kind:
+        case "tile":
+            Path("layer.py").write_text(TILE)
+            program = ("layer.py:layer", *(f"--shape={each}" for each in ("x=4", "W=3,4", "b=3", "y=3")))
+        case "onnx":
+            Path("net.onnx").write_bytes(network())
+            program = ("net.onnx", "--loss", "mse", "--learning-rate", "0.125")
+            with np.load("data.npz") as data:
+                np.savez("data.npz", x=data["x"], label=data["y"])
+        case _:
+            Path("model.kernel").write_text(run("gen", "model.t", "--emit", "kernel"))
+            with np.load("data.npz") as data:
+                np.savez("data.npz", x=data["x"], y=data["y"][:, 0])
+            program = ("model.kernel",)
+    array = ("--pes", "2", "--effort", "0")
+    form = ("--format", "q4.8", "--saturate", "--model-guard", "2")
+    run("train", *program, "--data", "data.npz", *array, *form, "--epochs", "2", "-o", "a.npz")
+    given = [word for word in program if not word.startswith("--learning")]
+    run("predict", *given[: 5 if kind == "tile" else 1], "--weights", "a.npz", "--data", "new.npz", "-o", "named.csv")
+    for name in ("layer.py", "net.onnx", "model.kernel", "model.t"):
+        Path(name).unlink(missing_ok=True)  # the program is in the file of the models
+    run("predict", "a.npz", "--data", "new.npz", "-o", "alone.csv")
+    assert Path("alone.csv").read_bytes() == Path("named.csv").read_bytes()
+    header = Path("alone.csv").read_text().splitlines()[0].split(",")
+    assert len(header) == (2 if kind == "kernel" else 6)
+    assert "mse" in run("test", "a.npz", "--data", "data.npz", "--metric", "mse")
+    assert "the text is in the file" in run("show", "a.npz")
+    run("gen", "a.npz", "--infer", *array, "-o", "predicts")
+    run("gen", "a.npz", *array, "-o", "learns")
+    run("train", "a.npz", "--data", "data.npz", *array, "--epochs", "1", "--minibatch", "4", "-o", "b.npz")
+    if kind != "kernel":
+        said = run("formats", "a.npz", "--data", "data.npz", "--split", "0.2,0.2", status=1)
+        assert "'a.npz' keeps its program as a graph in q4.8, which is for no other format" in said
+    with np.load("b.npz") as after, np.load("a.npz") as before:
+        assert any((after[name] != before[name]).any() for name in before if not name.startswith("tabla."))
+
+
+def network() -> bytes:
+    nodes = [node("Gemm", "x w b", "z", transB=1), node("Sigmoid", "z", "h")]
+    case = Case(nodes=nodes, shapes={"x": (4,)}, arrays={"w": drawn(3, 4), "b": drawn(3)}, outputs=("h",))
+    content: bytes = case.proto().SerializeToString()
+    return content

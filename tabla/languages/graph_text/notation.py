@@ -17,19 +17,27 @@ from tabla.languages.reading import Reading
 
 
 def read_graph_file(path: Path, options: ProgramOptions) -> Reading:
-    """Read a graph in a file. It holds sizes, constants and the learning rate, so options that say them are refused."""
+    """Read a graph in a file, as `read_graph_text` reads its text."""
+    return read_graph_text(Source.from_path(path), options)
+
+
+def read_graph_text(source: Source, options: ProgramOptions) -> Reading:
+    """Read the text of a graph. It holds sizes, constants and the learning rate, so options that say them are refused.
+
+    Files of constants that it names are in the folder of the source.
+    """
+    path = Path(source.name)
+    read = read_graph(source, path.parent)
     given = (
         ("--size", options.sizes),
         ("--keep", options.keep),
         ("-D", options.defines),
         ("--learning-rate", options.learning_rate is not None),
-        ("--minibatch", options.minibatch > 1),
+        ("--minibatch", options.minibatch > 1 and read.graph.samples > 1),
     )
     for option, value in given:
         if value:
             raise TablaError(f"{option}: '{path}' is a graph, which holds that already", hint=f"leave {option} out")
-    source = Source.from_path(path)
-    read = read_graph(source, path.parent)
 
     def lowered(number_format: Format, results: Sequence[str]) -> Graph:
         if read.format is not None and read.format != number_format:

@@ -128,11 +128,14 @@ class GraphBuilder:
         origin: str,
         span: Span | None,
         filled: bool = False,
+        base: tuple[int, ...] = (),
     ) -> None:
         """Define a tensor. Its name must be new."""
         if name in self._tensors:
             raise ValueError(f"tensor {name} is defined twice")
-        self._tensors[name] = Tensor(name=name, shape=shape, role=role, origin=origin, span=span, filled=filled)
+        self._tensors[name] = Tensor(
+            name=name, shape=shape, role=role, origin=origin, span=span, filled=filled, base=base
+        )
 
     def role(self, name: str) -> Role:
         """Return the role of a tensor."""
@@ -181,13 +184,16 @@ class GraphBuilder:
         span: Span | None,
         constraints: Iterable[Affine] = (),
         tied: Iterable[str] = (),
+        *,
+        filled: bool = False,
     ) -> Read:
         """Compute an operation into a new temporary, and return the read of it.
 
         The temporary belongs to the statement that defines `owner`. It has an axis for each of `indices` that the
         operation mentions, and for each of the `tied` ones, by which constraints say what the operation reduces over.
         Of the owner's `constraints` it keeps those that mention no other index. Where it reads elements that exist only
-        under constraints, or gathers at points that they exclude, it runs over all indices that they tie together.
+        under constraints, or gathers at points that they exclude, it runs over all indices that they tie together. A
+        `filled` one is 0 at the points that the constraints leave out.
         """
         indices, constraints = tuple(indices), tuple(constraints)
         mentioned = (_mentioned(operation) | set(tied)) - set(summed_names(operation))
@@ -199,7 +205,7 @@ class GraphBuilder:
         own = tuple(index for index in indices if index.name in mentioned)
         name = self.temporary(owner)
         self._owners[name] = owner
-        self.tensor(name, tuple(index.extent for index in own), "value", origin=owner, span=span)
+        self.tensor(name, tuple(index.extent for index in own), "value", origin=owner, span=span, filled=filled)
         # An index may start late; the temporary holds no room for what it skips.
         place = tuple(Affine.make(-index.low, {index.name: 1}) for index in own)
         summed = [self.ranges[reduced] for reduced in summed_names(operation)]

@@ -97,6 +97,8 @@ def _learned(model: Model, shapes: Mapping[str, Sequence[int]], tuning: Tuning) 
     can = [
         name for name in _candidates(model, found) if found.names[name] in {node.parameter for node in found.weights}
     ]
+    uniform = _uniform(model, shapes, found)
+    can = [name for name in dict.fromkeys((*model.arrays, *can)) if name in can or name in uniform]
     by_name = {**{found.names.get(name, name): name for name in (*model.arrays, *can)}, **{n: n for n in model.arrays}}
     for option, names in (("--train", tuning.train), ("--freeze", tuning.freeze)):
         for name in names:
@@ -120,6 +122,29 @@ def _candidates(model: Model, found: Translation) -> list[str]:
     linear = [name for name in found.names if name.endswith((".coefficients", ".intercepts"))]
     arrays = [name for name, array in model.arrays.items() if array.dtype.kind == "f" and name in found.names]
     return arrays + [name for name in linear if name.startswith(tuple(own)) and name not in arrays]
+
+
+_LAYERS = ("Gemm", "Conv", "ConvTranspose")
+"""Operators whose arrays are weights and a bias."""
+
+
+def _uniform(model: Model, shapes: Mapping[str, Sequence[int]], found: Translation) -> list[str]:
+    """Return the weights and biases that are one number without training, because their elements are equal.
+
+    A bias often begins as zeros, and is none the less a bias.
+    """
+    of_layers = {name for node in model.nodes if node.operator in _LAYERS for name in node.inputs[1:]}
+    names = []
+    for name, array in model.arrays.items():
+        plain = array.dtype.kind == "f" and array.ndim > 0 and (array.size > 1 or name in of_layers)
+        if plain and found.names.get(name) not in {node.parameter for node in found.weights}:
+            try:
+                alone = Translator(model, shapes, [name], merging=False).run()
+            except TablaError:  # an operator folds it, so it cannot learn
+                continue
+            if alone.names.get(name) in {node.parameter for node in alone.weights}:
+                names.append(name)
+    return names
 
 
 def _weights(model: Model, translated: Translation, learned: Sequence[str]) -> list[tile.Input]:

@@ -9,13 +9,13 @@ from typing import assert_never
 
 from tabla.base.faults import Faults, did_you_mean
 from tabla.base.source import Label, Source, Span, TablaError
+from tabla.graph.graph import Affine
+from tabla.languages.kernel.regions import Region
 from tabla.languages.tabla import syntax
-from tabla.languages.tabla.affine import Affine
 from tabla.languages.tabla.check_expressions import ExpressionChecker, with_subscripts
 from tabla.languages.tabla.constants import constant_value, parse_number
 from tabla.languages.tabla.declarations import Declarer
 from tabla.languages.tabla.program import Assignment, Expression, Iterator, Kind, Number, Program
-from tabla.languages.tabla.regions import Region
 from tabla.languages.tabla.symbols import Known, Symbols
 from tabla.languages.tabla.warnings import Warnings
 
@@ -184,8 +184,8 @@ class Checker:
             return None
         sound = True
         for affine, subscript in zip(subscripts, node.subscripts, strict=True):
-            names = [name for name, _ in affine.terms]
-            if len(names) > 1 or any(abs(coefficient) != 1 for _, coefficient in affine.terms):
+            names = list(affine.names)
+            if len(names) > 1 or any(abs(coefficient) != 1 for _, coefficient in affine.coefficients):
                 self._faults.add(
                     "a subscript on the left side is a constant, or one iterator plus a constant",
                     subscript.span,
@@ -206,7 +206,7 @@ class Checker:
 
     def _intervals(self, subscripts: tuple[Affine, ...]) -> list[tuple[int, int]]:
         ranges = self._expressions.ranges(subscripts)
-        return [subscript.interval(ranges) for subscript in subscripts]
+        return [subscript.bounds(ranges) for subscript in subscripts]
 
     def _fits(self, node: syntax.Reference, known: Known, left: tuple[Affine, ...]) -> bool:
         if known.shape is not None:
@@ -231,7 +231,7 @@ class Checker:
         if not box and known.kind is Kind.TEMPORARY:
             value = self._constant(item, known, value)
         self._warnings.assigned(before, known, box)
-        names = {name: None for affine in left for name, _ in affine.terms}
+        names = {name: None for affine in left for name in affine.names}
         bound = [self._symbols.get(name) for name in names]
         self._assignments.append(
             Assignment(

@@ -9,9 +9,12 @@ from typing import assert_never
 from tabla.base.faults import Faults, did_you_mean
 from tabla.base.lexemes import Lexeme
 from tabla.base.source import Label, Span, TablaError
+from tabla.graph import graph
+from tabla.graph.graph import Affine
+from tabla.languages.kernel.regions import Region, first_outside
 from tabla.languages.tabla import syntax
-from tabla.languages.tabla.affine import Affine
 from tabla.languages.tabla.constants import affine_of, constant_value
+from tabla.languages.tabla.kernel import index_of
 from tabla.languages.tabla.operators import FUNCTIONS, GROUP_FUNCTIONS, WRITTEN, arity
 from tabla.languages.tabla.program import (
     Call,
@@ -25,7 +28,6 @@ from tabla.languages.tabla.program import (
     Operation,
     Read,
 )
-from tabla.languages.tabla.regions import Region, first_outside
 from tabla.languages.tabla.symbols import Known, Symbols
 
 
@@ -121,18 +123,17 @@ class ExpressionChecker:
                 found.append(affine)
         return tuple(found) if len(found) == len(node.subscripts) else None
 
-    def ranges(self, subscripts: tuple[Affine, ...]) -> dict[str, tuple[int, int]]:
-        """Return the half-open ranges of the iterators in `subscripts`."""
-        names = {name for subscript in subscripts for name, _ in subscript.terms}
-        found = {name: self._symbols.get(name) for name in names}
-        return {name: (s.start, s.stop) for name, s in found.items() if isinstance(s, Iterator)}
+    def ranges(self, subscripts: tuple[Affine, ...]) -> dict[str, graph.Index]:
+        """Return the iterators in `subscripts` as indices."""
+        found = [self._symbols.get(name) for subscript in subscripts for name in subscript.names]
+        return {each.name: index_of(each) for each in found if isinstance(each, Iterator)}
 
     def bounds(self, node: syntax.Reference, subscripts: tuple[Affine, ...], shape: tuple[int, ...]) -> bool:
         """Return whether `subscripts` stay inside `shape` for all iterations. A fault is noted if they do not."""
         sound = True
         ranges = self.ranges(subscripts)
         for at, (affine, size) in enumerate(zip(subscripts, shape, strict=True)):
-            low, high = affine.interval(ranges)
+            low, high = affine.bounds(ranges)
             if 0 <= low and high < size:
                 continue
             sound = False

@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from tabla.base.source import Source, TablaError
+from tabla.graph.unread_parts import Conventions
 from tabla.languages.options import ProgramOptions
 from tabla.languages.preprocess import Preprocessed, preprocess
 from tabla.languages.reading import Reading
 from tabla.languages.tabla import parse
+from tabla.languages.tabla.kernel import kernel_of
 from tabla.languages.tabla.lower import lower
 from tabla.languages.tabla.program import Kind, Warned
 from tabla.languages.tabla.text import program_text
@@ -32,16 +34,26 @@ def read_tabla_text(source: Source, options: ProgramOptions) -> Reading:
     expanded = preprocess(source, options.written_defines)
     with expanded.pointing_back():
         program = parse(expanded.source, options.all_defines, defined_elsewhere=expanded.used)
+    values = tuple(v.name for v in program.variables if v.kind is Kind.TEMPORARY and v.name != "mu")
     return Reading(
         name=path.stem,
         text=expanded,
         ast=lambda: program_text(program),
+        kernel=lambda: kernel_of(program, path.stem),
         lower=lambda number, results: lower(
             program, number_format=number, results=results, name=path.stem, runtime_rate=options.runtime_rate
         ),
         trainable=True,
         warnings=tuple(_warning(w, expanded) for w in program.warnings if w.name not in options.results),
-        values=tuple(v.name for v in program.variables if v.kind is Kind.TEMPORARY and v.name != "mu"),
+        values=values,
+        conventions=Conventions(
+            values=frozenset(values),
+            # Every iterator states its range, so a range says nothing about what is meant.
+            stated_is_meant=False,
+            outputs_have_sizes=False,
+            unread="assign it to a name that begins with '_' if that is meant",
+            unlearnt="give it a gradient of 0 if that is meant",
+        ),
     )
 
 

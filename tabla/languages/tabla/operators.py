@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from enum import Enum
 
 
@@ -51,18 +49,6 @@ class GroupFunction(Enum):
     MIN = "min"
     MAX = "max"
 
-
-REALS: dict[Function, Callable[[float], float]] = {
-    Function.SIGMOID: lambda t: 1 / (1 + math.exp(-t)) if t >= 0 else math.exp(t) / (1 + math.exp(t)),
-    Function.SIG_SYM: math.tanh,
-    Function.GAUSSIAN: lambda t: math.exp(-t * t),
-    Function.LOG: math.log,
-    Function.EXP: math.exp,
-    Function.SQRT: math.sqrt,
-    Function.TANH: math.tanh,
-    Function.SOFTPLUS: lambda t: max(t, 0) + math.log1p(math.exp(-abs(t))),
-}
-"""The functions on a real number, for constants."""
 
 FUNCTIONS = {function.value: function for function in Function} | {"sigmoid_symmetric": Function.SIG_SYM}
 GROUP_FUNCTIONS = {function.value: function for function in GroupFunction}

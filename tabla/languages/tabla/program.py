@@ -7,7 +7,7 @@ from enum import Enum
 from fractions import Fraction
 
 from tabla.base.source import Source, Span
-from tabla.languages.tabla.affine import Affine
+from tabla.graph.graph import Affine
 from tabla.languages.tabla.operators import Function, GroupFunction, Operator
 
 

@@ -9,8 +9,8 @@ from fractions import Fraction
 from tabla.base.faults import Faults, did_you_mean
 from tabla.base.lexemes import Lexeme
 from tabla.base.source import Label, Span
+from tabla.languages.kernel.regions import Region
 from tabla.languages.tabla.program import Iterator, Kind, Variable
-from tabla.languages.tabla.regions import Region
 
 
 @dataclass(slots=True, kw_only=True)

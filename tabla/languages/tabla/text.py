@@ -7,7 +7,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import assert_never
 
-from tabla.languages.tabla.affine import Affine
+from tabla.graph.graph import Affine
 from tabla.languages.tabla.operators import Operator
 from tabla.languages.tabla.program import (
     Assignment,
@@ -111,4 +111,10 @@ def _number(value: Fraction) -> tuple[str, int]:
 
 
 def _brackets(subscripts: tuple[Affine, ...]) -> str:
-    return "".join(f"[{subscript}]" for subscript in subscripts)
+    return "".join(f"[{_subscript(subscript)}]" for subscript in subscripts)
+
+
+def _subscript(affine: Affine) -> str:
+    """Return a subscript with a blank around each sign."""
+    text = str(affine)
+    return text[0] + text[1:].replace("+", " + ").replace("-", " - ")

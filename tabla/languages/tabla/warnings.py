@@ -6,6 +6,9 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
 from tabla.base.source import Span
+from tabla.graph.unread_parts import MEANT
+from tabla.languages.kernel.boxes import Box
+from tabla.languages.kernel.regions import Region
 from tabla.languages.tabla.operators import Function, Operator
 from tabla.languages.tabla.program import (
     Assignment,
@@ -20,7 +23,6 @@ from tabla.languages.tabla.program import (
     Warned,
 )
 from tabla.languages.tabla.program import Iterator as Index
-from tabla.languages.tabla.regions import Box, Region
 from tabla.languages.tabla.symbols import Known, Symbols
 
 
@@ -36,7 +38,7 @@ class Warnings:
 
     def assigned(self, before: Known, after: Known, box: Box) -> None:
         """Look at an assignment of the elements in `box`: a name as it was before, and as it is after."""
-        if before.assigned is None or after.assigned is None:
+        if before.assigned is None or after.assigned is None or after.name.startswith(MEANT):
             return
         name, line = after.name, before.assigned.line
         if before.constant is not None and after.constant is not None:
@@ -66,6 +68,8 @@ class Warnings:
                 return f"input '{name}' is never read; leave it out"
             case Kind.MODEL if name not in learnt:
                 return f"model '{name}' is never read, and has no gradient; leave it out"
+            case Kind.TEMPORARY if name.startswith(MEANT):
+                return None
             case Kind.TEMPORARY if known.constant is not None and not (self.learns and name == self.rate):
                 return f"constant '{name}' is never read; leave it out"
             case Kind.TEMPORARY if self.learns and known.constant is None:

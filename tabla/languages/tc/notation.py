@@ -13,6 +13,7 @@ from tabla.base.faults import did_you_mean
 from tabla.base.source import Source, TablaError
 from tabla.graph.format import Format
 from tabla.graph.graph import Graph
+from tabla.graph.unread_parts import Conventions
 from tabla.languages.options import ProgramOptions
 from tabla.languages.preprocess import Preprocessed, preprocess
 from tabla.languages.reading import Reading, Reals
@@ -56,6 +57,13 @@ def read_tensor_comprehensions(path: Path, member: str | None, options: ProgramO
         lower=lowered,
         evaluate_float=evaluated,
         integers=frozenset(name for name, tensor in function.tensors.items() if tensor.scalar.integral),
+        conventions=Conventions(
+            values=frozenset(function.tensors),
+            stated_is_meant=True,
+            outputs_have_sizes=False,
+            unread="write 'where {index} in {low}:{high}' if that is meant",
+            unlearnt="",
+        ),
     )
 
 

@@ -17,6 +17,7 @@ from tabla.languages.tile.program import (
     Constraint,
     Contraction,
     Elementwise,
+    Name,
     Node,
     Number,
     Operator,
@@ -64,8 +65,8 @@ class Derivatives:
                 self._contraction(node, derivative)
             case Reshape():
                 whole = self.filled(derivative, node.shape)
-                back = Reshape(shape=node.operand.shape, kind="float", operand=whole, span=self._span)
-                self.add(node.operand, back)
+                shape, name = node.operand.shape, Name(derived=True)
+                self.add(node.operand, Reshape(shape=shape, kind="float", operand=whole, name=name, span=self._span))
             case _:
                 raise AssertionError(f"no derivative of {node}")
 
@@ -275,6 +276,7 @@ class Derivatives:
         return Contraction(
             shape=shape,
             kind="float",
+            name=Name(derived=True),
             span=self._span,
             aggregation=aggregation,
             write=write,
@@ -294,7 +296,9 @@ class Derivatives:
                     return rest
         if operator == "negate" and isinstance(operands[0], Number):
             return _number(-operands[0].value)
-        return apply(operator, operands, self._span)
+        made = apply(operator, operands, self._span)
+        made.name.derived = True
+        return made
 
     def _refuse(self, node: Node, what: str) -> NoReturn:
         refuse(f"there is no derivative of {what} here", "write it by sums, products and functions", node.span)

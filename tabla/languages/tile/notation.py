@@ -13,6 +13,7 @@ from tabla.base.faults import did_you_mean
 from tabla.base.source import Source, TablaError
 from tabla.graph.format import Format
 from tabla.graph.graph import Graph
+from tabla.graph.unread_parts import Conventions
 from tabla.languages.options import ProgramOptions
 from tabla.languages.preprocess import Preprocessed
 from tabla.languages.reading import Reading, Reals
@@ -44,6 +45,8 @@ def read_tile(function: Callable[..., Any], options: ProgramOptions, *, name: st
         return _evaluate(program, arrays, keep, calls)
 
     source = _source(function)
+    values = tuple(text for node, text in names_of(program).items() if node not in program.inputs)
+    derived = _derived(program)
     return Reading(
         name=name,
         text=Preprocessed(source=source, original=source),
@@ -52,8 +55,22 @@ def read_tile(function: Callable[..., Any], options: ProgramOptions, *, name: st
         evaluate_float=None if program.steps else evaluated,
         trainable=bool(program.steps),
         positions=lambda number_format: named_positions(program, number_format),
-        values=tuple(text for node, text in names_of(program).items() if node not in program.inputs),
+        values=values,
+        conventions=Conventions(
+            values=frozenset(name for node, name in names_of(program).items() if node.name.text) - derived,
+            derived=derived,
+            stated_is_meant=True,
+            outputs_have_sizes=True,
+            unread="write add_constraint({shifted} < {extent}) if that is meant",
+            unlearnt="compare it with the label, or leave it out of the tensors that learn",
+        ),
     )
+
+
+def _derived(program: Program) -> frozenset[str]:
+    """Return the names of the derivatives, and of the next values of the weights."""
+    names = {name for node, name in names_of(program).items() if node.name.derived}
+    return frozenset(names | {f"{step.weights.parameter}.next" for step in program.steps})
 
 
 def named_positions(program: Program, number_format: Format) -> frozenset[str]:

@@ -31,9 +31,10 @@ Shape = tuple[int, ...]
 
 @dataclass(slots=True, eq=False)
 class Name:
-    """What the user's function calls a tensor; None as long as that is not known."""
+    """What the user's function calls a tensor; None as long as that is not known. `derived` marks a derivative."""
 
     text: str | None = None
+    derived: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

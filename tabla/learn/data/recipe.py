@@ -6,46 +6,60 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tabla.base.npz import RESERVED
-from tabla.base.source import TablaError
+from tabla.base.source import Source, TablaError
 from tabla.build.stages import Stages
 from tabla.graph.format import Format
+from tabla.graph.text import graph_file_text
 from tabla.learn.data.classes import Classes
 
 NAME = f"{RESERVED}recipe"
 """The name of the array. Its one element is a text of JSON."""
 SCHEMA, VERSION = "tabla-recipe", 1
+TEXTS = (".t", ".kernel", ".graph")
+"""The notations of which a file of models keeps texts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LearntProgram:
     """The program that learnt some models: its `name`, and the SHA-256 of its text after ``$``.
 
-    A ``.t`` program also has that `text`, and the values of constants that were given beside it. The text is only ever
-    parsed. Programs of Python, and models, are never kept: their file has to be named again.
+    `notation` is the suffix of what `text` is: a ``.t`` program, with the values of constants that were given beside
+    it, a ``.kernel`` or a ``.graph``. Programs of other notations are kept as their graph in the number format of the
+    training. A text is only ever parsed, so nothing of a program of Python is run again. Old files may have no text.
     """
 
     name: str
     sha256: str
     text: str | None
     defines: Mapping[str, str] = field(default_factory=dict)
+    notation: str = TEXTS[0]
 
     @staticmethod
-    def of(build: Stages) -> LearntProgram:
-        """Return the program of a build."""
+    def of(build: Stages, predict: str | None = None) -> LearntProgram:
+        """Return the program of a build, whose graph also returns the value that predicts if one is named."""
         text = build.reading.text.source.text
-        own = build.reading.text.original.name.endswith(".t")
-        return LearntProgram(
-            name=build.name,
-            sha256=hashlib.sha256(text.encode()).hexdigest(),
-            text=text if own else None,
-            defines=build.options.all_defines if own else {},
-        )
+        notation = Path(build.reading.text.original.name).suffix
+        kept, defines = text, dict[str, str]()
+        if notation == TEXTS[0]:
+            defines = build.options.all_defines
+        elif notation not in TEXTS:
+            # Without guard bits, which the options say again.
+            graph = build.reading.lower(build.format, () if predict is None else (predict,))
+            kept, notation = graph_file_text(graph, build.format, build.integers), TEXTS[-1]
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        return LearntProgram(name=build.name, sha256=digest, text=kept, defines=defines, notation=notation)
+
+    @property
+    def source(self) -> Source | None:
+        """The text as a source that has its notation, None where there is none."""
+        return None if self.text is None else Source.from_text(self.text, f"{self.name}{self.notation}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,8 +124,12 @@ def recipe_in(arrays: Mapping[str, NDArray[Any]], where: str) -> ModelRecipe | N
 def _program(found: object) -> LearntProgram | None:
     """Return the program that a recipe has. What is no such entry is passed over."""
     match found:
-        case {"name": str(name), "sha256": str(digest), "text": str() | None as text, "defines": dict(defines)}:
-            return LearntProgram(name=name, sha256=digest, text=text, defines={n: str(v) for n, v in defines.items()})
+        case {"name": str(name), "sha256": str(digest), "text": str() | None as text, "defines": dict(defines), **more}:
+            notation = more.get("notation", TEXTS[0])
+            if notation not in TEXTS:  # a later version may know others
+                notation, text = TEXTS[0], None
+            given = {n: str(v) for n, v in defines.items()}
+            return LearntProgram(name=name, sha256=digest, text=text, defines=given, notation=notation)
         case _:
             return None
 

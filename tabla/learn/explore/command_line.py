@@ -18,7 +18,7 @@ _OF_POINTS = ("pes", "format", "model_guard", "minibatch", "effort")
 def words_of(question: Question, point: Point, effort: int) -> Iterator[str]:
     """Yield the words of the command ``tabla gen`` for a point, with the effort of its cycles."""
     options, defaults = question.options, vars(Options())
-    yield from ("tabla", "gen", question.source, "--pes", str(point.pes), "--format", point.format)
+    yield from ("tabla", "gen", question.file, "--pes", str(point.pes), "--format", point.format)
     if point.guard >= 0:
         yield from ("--model-guard", str(point.guard))
     if point.minibatch > 1:

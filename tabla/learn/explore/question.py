@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tabla._version import VERSION
-from tabla.base.source import TablaError
+from tabla.base.source import Source, TablaError
 from tabla.build.cost import estimate
 from tabla.build.inference import stages_of
 from tabla.build.options import Options
@@ -33,15 +33,23 @@ Record = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class KeptProgram:
+    """The text of a program that a file of models keeps, and the path of that file, which commands take for it."""
+
+    text: Source
+    file: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
     """A program, its options and its data. `options` are those of every point but for what the points name.
 
-    `source` is the program as the commands take it. `data` and `learning` are those of
-    :func:`tabla.learn.formats.learnt`. `files` has the content of each file by its name, where a worker on another
-    machine could not read it.
+    `source` is the program as the commands take it, or the one that a file of models keeps. `data` and `learning` are
+    those of :func:`tabla.learn.formats.learnt`. `files` has the content of each file by its name, where a worker on
+    another machine could not read it.
     """
 
-    source: str
+    source: str | KeptProgram
     options: Options
     data: Data | None = None
     learning: LearnOptions = field(default_factory=LearnOptions)
@@ -53,12 +61,28 @@ class Question:
         return replace(self, files={str(path): _content(path) for path in self._paths()})
 
     @property
+    def name(self) -> str:
+        """The name of the program, without the folder and the suffix of its file."""
+        file = self.program if isinstance(self.program, str) else self.program.name
+        return Path(file.rpartition(":")[0] or file).stem
+
+    @property
+    def file(self) -> str:
+        """The program as a command takes it."""
+        return self.source if isinstance(self.source, str) else self.source.file
+
+    @property
+    def program(self) -> str | Source:
+        """The program as a build takes it."""
+        return self.source if isinstance(self.source, str) else self.source.text
+
+    @property
     def sum(self) -> str:
         """A text that is the same for questions whose points have the same figures: not in another release."""
         parts = [
             VERSION,
             repr(replace(self.options, inputs=None, templates=None)),
-            self.source,
+            self.source if isinstance(self.source, str) else self.source.text.text,
             "" if self.data is None else self.data.fingerprint,
             repr(replace(self.learning, weights=None)),
         ]
@@ -76,7 +100,8 @@ class Question:
 
     def _named(self) -> Iterator[Path]:
         data = () if self.data is None else (self.data.source, self.data.test)
-        named = (split(self.source)[0], self.options.inputs, self.options.templates, *data, self.learning.weights)
+        file = split(self.source)[0] if isinstance(self.source, str) else None
+        named = (file, self.options.inputs, self.options.templates, *data, self.learning.weights)
         yield from (Path(name) for name in named if isinstance(name, str | Path))
 
     @contextmanager
@@ -94,18 +119,20 @@ class Question:
             def here(path: Any) -> Any:
                 return str(places[str(Path(path))]) if isinstance(path, str | Path) else path
 
-            file = split(self.source)[0]
+            source = self.source
+            if isinstance(source, str):
+                file = split(source)[0]
+                source = here(file) + source[len(str(file)) :]
             options = replace(self.options, inputs=here(self.options.inputs), templates=here(self.options.templates))
             learning = replace(self.learning, weights=here(self.learning.weights))
             data = self.data
             if data is not None:
                 data = replace(data, source=here(data.source), test=here(data.test))
-            source = here(file) + self.source[len(str(file)) :]
             yield replace(self, source=source, options=options, data=data, learning=learning, files={})
 
     def built(self, task: Task) -> Stages:
         """Return the build of a task."""
-        return stages_of(self.source, replace(self.at(task.point), effort=task.effort, pes=task.point.pes))
+        return stages_of(self.program, replace(self.at(task.point), effort=task.effort, pes=task.point.pes))
 
     def at(self, point: Point) -> Options:
         """Return the options of a point, without the number of its PEs."""
@@ -158,7 +185,7 @@ def _learnt(question: Question, task: Task) -> Record:
     assert question.data is not None
     # A format is judged by what the whole program learns in it.
     learning = replace(question.at(task.point), infer=False)
-    name, score, found = learnt(question.source, learning, question.data, question.learning)
+    name, score, found = learnt(question.program, learning, question.data, question.learning)
     metric = score.metric if math.isfinite(score.metric) else None
     return {"metric": metric, "metric_name": name, "overflows": found.overflows}
 

@@ -34,12 +34,13 @@ from tabla.learn.data.source import DataSource
 from tabla.learn.explore.candidate import Part
 from tabla.learn.explore.cluster import Cluster
 from tabla.learn.explore.local import Local
-from tabla.learn.explore.question import FAMILY, Question
+from tabla.learn.explore.question import FAMILY, KeptProgram, Question
 from tabla.learn.explore.records import check_folder
 from tabla.learn.explore.result import Exploration
 from tabla.learn.explore.run import Workers, explore_space
 from tabla.learn.explore.space import Space
 from tabla.learn.formats import GUARD, check_data
+from tabla.learn.inference import as_learnt
 from tabla.learn.metrics import SCORES
 from tabla.learn.options import LearnOptions
 from tabla.schedule.mapping.capacity import refuse_without_part
@@ -59,7 +60,7 @@ _AT_LEAST_ONE = Whole(low=1)
 
 @taking(DataOptions, LearnOptions, ArrayOptions, ProgramOptions)
 def explore(
-    source: str | Path,
+    source: str | Path | KeptProgram,
     *,
     pes: int | Sequence[int] = PES,
     format: str | Sequence[str] = FORMAT,
@@ -93,9 +94,10 @@ def explore(
     late, and about a split that was not asked for.
 
     The source is a file, because workers read it: ``"model.t"``, ``"kernel.tc:name"``, ``"layer.py:function"`` or
-    ``"model.onnx"``. It is a `TablaError` if every point is refused.
+    ``"model.onnx"``. The command also gives the program that a file of models keeps. It is a `TablaError` if every
+    point is refused.
     """
-    if not isinstance(source, str | Path):
+    if not isinstance(source, str | Path | KeptProgram):
         raise TablaTypeError("an exploration takes the name of a file", hint="write source='layer.py:function'")
     if scheduler is not None:
         checked_text("scheduler", scheduler, "tcp://host:8786")
@@ -109,14 +111,17 @@ def explore(
         checked_path("weights", learning.weights)
     given = None if data is None else _with_split(Data.of_source(data, DataOptions.of(options)), remark)
     if given is None:
-        unused = replace(learning, predict=None) if built.infer else learning
+        unused = replace(learning, predict=None, weights=None) if built.infer else learning
         _refuse_without_data({**DataOptions.of(options).given(), **unused.given()})
     tries = _tries(optional_whole("seeds", seeds, _AT_LEAST_ONE), synth)
     # A fault of the program is told before any work; whether sequencers divide the PEs is a question of each point.
-    stages_of(str(source), replace(built, sequencers=None))
+    named = str(source) if isinstance(source, Path) else source
+    question = Question(source=named, options=built, data=given, learning=learning, seeds=tries)
+    first = stages_of(question.program, replace(built, sequencers=None))
+    if built.infer and learning.weights is not None:
+        question = replace(question, options=replace(built, predicted=as_learnt(first, learning).predict))
     if given is not None:
-        _check_learning(str(source), replace(built, infer=False), given, learning)
-    question = Question(source=str(source), options=built, data=given, learning=learning, seeds=tries)
+        _check_learning(question)
     parts = list(dict.fromkeys(_part(text) for text in _several("part", part)))
     each = () if model_guard is None else _each(model_guard)
     guards = checked_numbers("model_guard", each, GUARD) if each else ()
@@ -148,7 +153,7 @@ def _refuse_too_large(question: Question, space: Space, parts: Sequence[Part]) -
         return
     family = target(FAMILY)
     for name in sorted({name for name, _ in space.formats}, key=lambda name: Format.parse(name).width):
-        made = stages_of(question.source, replace(question.options, format=name, sequencers=None))
+        made = stages_of(question.program, replace(question.options, format=name, sequencers=None))
         try:
             graph = made.graph
         except TablaError:
@@ -200,11 +205,13 @@ def _refuse_without_data(given: Mapping[str, object]) -> None:
         raise TablaError(f"there is no data for: {', '.join(name.replace('_', ' ') for name in given)}", hint=_ADD_DATA)
 
 
-def _check_learning(source: str, options: Options, data: Data, learning: LearnOptions) -> None:
+def _check_learning(question: Question) -> None:
     """Raise `TablaError` for a program and data that no format could learn from, before any format is tried."""
+    learning = question.learning
     if learning.metric not in (None, *SCORES):
         raise TablaError(f"formats cannot be compared by the metric '{learning.metric}'", hint="use accuracy or r2")
-    check_data(source, options, data, learning)
+    assert question.data is not None
+    check_data(question.program, replace(question.options, infer=False), question.data, learning)
 
 
 def _formats(question: Question, names: Sequence[str], guards: Sequence[int]) -> tuple[tuple[str, int], ...]:
@@ -229,7 +236,7 @@ def _chosen(question: Question, options: Options) -> Options:
         )
     # The format depends on no array, so sequencers that the array of the default PEs does not have refuse nothing.
     built = replace(options, sequencers=None, infer=False)
-    return for_learning(partial(Stages.of, question.source), built, data, question.learning, needs_test=False)[0]
+    return for_learning(partial(Stages.of, question.program), built, data, question.learning, needs_test=False)[0]
 
 
 def _part(text: str) -> Part:

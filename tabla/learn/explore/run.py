@@ -108,7 +108,7 @@ class _Course:
         metric = next((f["metric_name"] for f in self.records.found.values() if "metric_name" in f), "")
         asked = metric if self.question.data is not None else ""
         return Exploration(
-            name=Path(self.question.source.rpartition(":")[0] or self.question.source).stem,
+            name=self.question.name,
             points=tuple(self._candidate(point, part) for part in self.parts for point in self.space.points()),
             metric=asked,
         )

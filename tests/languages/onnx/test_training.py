@@ -314,3 +314,25 @@ def test_a_value_with_the_name_of_the_label() -> None:
     case = Case(nodes=[node("Mul", "x label", "label.y")], arrays={"label": drawn(6)}, outputs=("label.y",))
     build = read(case.proto(), train=("label",), loss="mse", learning_rate=0.1)
     assert list(build.reading.models) == ["label_2"] and build.lowered.tensors["label"].role == "label"
+
+
+def test_a_bias_that_begins_as_zeros_learns() -> None:
+    """Its elements are equal, so without training it is a number. So is the bias of one output."""
+    arrays = {**DENSE, "b1": np.zeros(5, np.float32), "w2": drawn(1, 5, scale=0.4), "b2": np.zeros(1, np.float32)}
+    scale = {"half": np.array(0.5, np.float32), "two": np.array([2.0], np.float32)}
+    case = Case(
+        nodes=[
+            node("Gemm", "x w1 b1", "a", transB=1), node("Mul", "a half", "s"), node("Mul", "s two", "t"),
+            node("Gemm", "t w2 b2", "z", transB=1),
+        ],
+        arrays=arrays | scale, outputs=("z",),
+    )  # fmt: skip
+    build = read(case.proto(), loss="mse", learning_rate=RATE)
+    assert set(build.lowered.updates) == {"w1", "b1", "w2", "b2"}
+    frozen = read(case.proto(), freeze=("w1", "b2"), loss="mse", learning_rate=RATE)
+    assert set(frozen.lowered.updates) == {"b1", "w2"}
+    sample = {"x": case.samples()["x"][0].astype(np.float64), "label": np.array([1.0])}
+    moved = build.evaluate(sample, float64=True)
+    z = float((arrays["w1"] @ sample["x"]) @ arrays["w2"][0])
+    assert moved["b2"][0] == pytest.approx(-RATE * (z - 1.0), rel=1e-5)
+    assert np.allclose(moved["b1"], -RATE * (z - 1.0) * arrays["w2"][0], rtol=1e-5)

@@ -7,8 +7,8 @@ from fractions import Fraction
 import pytest
 
 from tabla.base.source import Source, TablaError
+from tabla.graph.graph import Affine
 from tabla.languages.tabla import parse
-from tabla.languages.tabla.affine import Affine
 from tabla.languages.tabla.operators import WRITTEN, GroupFunction
 from tabla.languages.tabla.program import Assignment, Call, Constant, Group, Index, Kind, Operation, Program, Read
 from tabla.languages.tabla.text import assignment_text, program_text
@@ -59,7 +59,7 @@ def test_linear_regression() -> None:
     assert program.outputs == ()
     gradient = assigned(program, "g")
     assert [(i.name, i.start, i.stop) for i in gradient.iterators] == [("i", 0, 10)]
-    assert gradient.subscripts == (Affine(terms=(("i", 1),)),)
+    assert gradient.subscripts == (Affine.of(i=1),)
     group = assigned(program, "h").value
     assert isinstance(group, Group) and [i.name for i in group.iterators] == ["i"]
     assert program.variable("w").kind is Kind.MODEL
@@ -129,7 +129,7 @@ def test_partial_assignment_reads_the_old_value() -> None:
 def test_reversed_and_shifted_left_sides() -> None:
     program = check("model_input x[4]; iterator i[0:4]; iterator j[4:8]; a[3 - i] = x[i]; a[j] = a[j - 4]; b = a[7];")
     assert shapes(program)["a"] == (8,)
-    assert assigned(program, "a").subscripts == (Affine(terms=(("j", 1),)),)
+    assert assigned(program, "a").subscripts == (Affine.of(j=1),)
 
 
 def test_a_temporary_with_a_late_start() -> None:
@@ -146,7 +146,7 @@ def test_strided_reads_are_exact() -> None:
 def test_affine_subscripts() -> None:
     program = check("model_input x[20]; n = 2; iterator i[0:4]; iterator j[0:3]; a[i][j] = x[n*i + 3*(j + 1) - n/2];")
     value = assigned(program, "a").value
-    assert value == Read(name="x", subscripts=(Affine(terms=(("i", 2), ("j", 3)), constant=2),), span=value.span)
+    assert value == Read(name="x", subscripts=(Affine.of(2, i=2, j=3),), span=value.span)
 
 
 def test_iterators_are_values() -> None:

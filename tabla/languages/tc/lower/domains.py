@@ -26,14 +26,46 @@ def pieces_of(step: Domain, sizes: Mapping[str, Size]) -> tuple[Points, ...]:
     anyway. Where conditions keep reads inside their tensors, an assignment has a piece for each value that they choose.
     An index that the value divides becomes two indices.
     """
+    points = _all(step, sizes)
+    pieces = _pieces(_conditional(narrowed(points, _dependent(points)) or points))
+    return tuple(_split(piece) for piece in pieces)
+
+
+def left_out(step: Domain, sizes: Mapping[str, Size]) -> tuple[Points, ...]:
+    """Return the points of the outputs at which a statement computes nothing, because the range of one output index
+    depends on another one. The points are disjoint pieces.
+    """
+    points = replace(_all(step, sizes), reduced=())
+    forms = [form for form in _dependent(points) if points.box.keys() >= set(form.names)]
+    found: list[Points] = []
+    for at, form in enumerate(forms):
+        otherwise = summed_up(scaled(form, -1), Affine.of(-1))
+        piece = narrowed(points, [*forms[:at], otherwise])
+        if piece is not None and ends(Affine.of(), piece.constraints, piece.all) is not None:
+            found.append(piece)
+    return tuple(found)
+
+
+def _dependent(points: Points) -> list[Affine]:
+    """Return the ranges that depend on other indices, as forms that are at least 0 inside."""
+    found: list[Affine] = []
+    for name, (low, high) in points.step.dependent.items():
+        found.append(summed_up(points.places[name], scaled(points.placed(low), -1)))
+        found.append(summed_up(points.placed(high), scaled(points.places[name], -1), Affine.of(-1)))
+    return found
+
+
+def _all(step: Domain, sizes: Mapping[str, Size]) -> Points:
+    """Return the box around the points of a statement."""
     statement = step.statement
+    stated = {given.index: given.span for given in statement.ranges}
 
     def index(name: str) -> Index:
         low, high = step.intervals[name].low.value, step.intervals[name].high.value
         assert low is not None and high is not None
-        return Index(name=name, low=low, high=high)
+        return Index(name=name, low=low, high=high, span=stated.get(name))
 
-    points = Points(
+    return Points(
         step=step,
         sizes=sizes,
         value=statement.value,
@@ -41,12 +73,6 @@ def pieces_of(step: Domain, sizes: Mapping[str, Size]) -> tuple[Points, ...]:
         reduced=tuple(index(name) for name in statement.reduced),
         places={name: Affine.of(0, **{name: 1}) for name in (*statement.indices, *statement.reduced)},
     )
-    found = []
-    for name, (low, high) in step.dependent.items():
-        found.append(summed_up(points.places[name], scaled(points.placed(low), -1)))
-        found.append(summed_up(points.placed(high), scaled(points.places[name], -1), Affine.of(-1)))
-    pieces = _pieces(_conditional(narrowed(points, found) or points))
-    return tuple(_split(piece) for piece in pieces)
 
 
 def leaves(points: Points) -> bool:

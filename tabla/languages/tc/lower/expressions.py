@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 from fractions import Fraction
-from math import prod
 
 from tabla.base.source import Span
 from tabla.graph.constraints import ends
@@ -28,13 +27,14 @@ from tabla.graph.graph import (
     Read,
     Term,
 )
+from tabla.languages.kernel.boxes import Box, volume
 from tabla.languages.kernel.builder import GraphBuilder, Sum, negated
 from tabla.languages.kernel.choices import factor_of, undivided
 from tabla.languages.kernel.functions import Functions
 from tabla.languages.kernel.scaled import times
 from tabla.languages.tc import program
 from tabla.languages.tc.lower.integers import Integers, reads_integers
-from tabla.languages.tc.lower.points import Box, Points
+from tabla.languages.tc.lower.points import Points
 from tabla.languages.tc.lower.words import Held, Words, refuse
 from tabla.languages.tc.program import Value, walk
 
@@ -63,7 +63,7 @@ def padded(builder: GraphBuilder, owner: str, held: Held, inside: Box, wide: Box
 
     Return None if the copy would be too large.
     """
-    if _volume(wide) > MOST_PADDING * _volume(inside):
+    if volume(wide) > MOST_PADDING * volume(inside):
         return None
     indices = tuple(Index(name=f"axis{axis}", low=low, high=high) for axis, (low, high) in enumerate(inside))
     copy = Read(tensor=held.tensor, subscripts=_from(indices, held.base), span=span)
@@ -75,10 +75,6 @@ def padded(builder: GraphBuilder, owner: str, held: Held, inside: Box, wide: Box
 
 def _from(indices: Sequence[Index], base: Sequence[int]) -> tuple[Affine, ...]:
     return tuple(Affine.make(-low, {index.name: 1}) for index, low in zip(indices, base, strict=True))
-
-
-def _volume(box: Box) -> int:
-    return prod(high - low for low, high in box)
 
 
 _FUNCTIONS: Mapping[str, FunctionName] = {

@@ -8,19 +8,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from math import prod
+from functools import reduce
 
+from tabla.base.source import Span
 from tabla.graph.format import Format
-from tabla.graph.graph import Affine, Constant, Extreme, Graph, Index, Linear, Operation, Product, Read, Term
+from tabla.graph.graph import Affine, Constant, Extreme, Graph, Index, Linear, Operand, Operation, Product, Read, Term
+from tabla.languages.kernel.boxes import Box, covers, difference, hull, meets, volume
 from tabla.languages.kernel.builder import GraphBuilder
 from tabla.languages.kernel.scaled import times
+from tabla.languages.tc import program
 from tabla.languages.tc.constraints import Interval
-from tabla.languages.tc.lower.domains import pieces_of
+from tabla.languages.tc.lower.domains import left_out, pieces_of
 from tabla.languages.tc.lower.expressions import Expressions
 from tabla.languages.tc.lower.means import overwriting
-from tabla.languages.tc.lower.points import Box, Points
-from tabla.languages.tc.lower.words import Held, refuse
-from tabla.languages.tc.program import Function
+from tabla.languages.tc.lower.points import Points
+from tabla.languages.tc.lower.versions import Versions
+from tabla.languages.tc.lower.words import Held
+from tabla.languages.tc.program import Function, walk
 from tabla.languages.tc.ranges import Called, Inference, infer
 from tabla.languages.tc.statement_ranges import Domain
 
@@ -42,50 +46,41 @@ def lower(
     ranges: dict[str, Index] = {}
     builder = GraphBuilder(number_format, ranges)
     inference = infer(function, sizes)
-    held: dict[str, Held] = {}
+    lowering = _Lowering(builder, ranges, inference, "")
     for given in function.inputs:
-        tensor = function.tensors[given]
-        shape = tuple(high for _, high in _box(inference.bounds[given]))
+        tensor, box = function.tensors[given], _box(inference.bounds[given])
+        shape = tuple(high for _, high in box)
         builder.tensor(given, shape, "model" if given in keep else "input", origin=given, span=tensor.span)
-        held[given] = Held(tensor=given, base=(0,) * len(shape))
-    lowering = _Lowering(builder, ranges, inference, held, "")
+        lowering.versions.give(given, Held(tensor=given, base=(0,) * len(shape)), box)
     lowering.take_initial()
     lowering.run()
     shown = dict.fromkeys((*function.results, *results))
-    graph = builder.graph(name, {}, tuple((result, lowering.held[result].tensor) for result in shown))
+    held = tuple((result, lowering.versions.whole(result, function.tensors[result].span).tensor) for result in shown)
+    graph = builder.graph(name, {}, held)
     return replace(graph, notes=(*function.notes, *graph.notes))
 
 
 class _Lowering:
     """The statements of one function, inlined where `prefix` names the call."""
 
-    def __init__(
-        self,
-        builder: GraphBuilder,
-        ranges: dict[str, Index],
-        inference: Inference,
-        held: Mapping[str, Held],
-        prefix: str,
-    ) -> None:
+    def __init__(self, builder: GraphBuilder, ranges: dict[str, Index], inference: Inference, prefix: str) -> None:
         self.builder, self.ranges, self.inference, self.prefix = builder, ranges, inference, prefix
-        self.held = dict(held)
-        self.boxes: dict[str, list[Box]] = {}
-        self.versions: dict[str, int] = {}
+        bounds = {name: _box(intervals) for name, intervals in inference.bounds.items()}
+        self.versions = Versions(builder, bounds, prefix)
         self.multiples: set[str] = set()
         self.calls = 0
 
     def take_initial(self) -> None:
         """Let the tensors that the caller passes to accumulate into come in under the names under which they go out."""
         for step in self.inference.steps:
-            if not isinstance(step, Domain) or step.statement.target in self.held:
+            if not isinstance(step, Domain) or step.statement.target in self.versions:
                 continue
             tensor = self.inference.function.tensors[step.statement.target]
             if tensor.initial:
-                name, box = tensor.name, _box(tuple(step.intervals[index] for index in step.statement.indices))
-                shape = tuple(high - low for low, high in box)
-                self.builder.tensor(name, shape, "input", origin=name, span=tensor.span)
-                self.held[name] = Held(tensor=name, base=tuple(low for low, _ in box))
-                self.boxes[name], self.versions[name] = [box], 1
+                name, box = tensor.name, _written(step)
+                shape, base = tuple(high - low for low, high in box), tuple(low for low, _ in box)
+                self.builder.tensor(name, shape, "input", origin=name, span=tensor.span, base=base)
+                self.versions.give(name, Held(tensor=name, base=base), box)
 
     def run(self) -> None:
         """Append the statements of the function to the graph, in the order of the text."""
@@ -97,35 +92,109 @@ class _Lowering:
                     self._call(step)
 
     def _assign(self, step: Domain) -> None:
-        statement = step.statement
-        tensor = self.inference.function.tensors[statement.target]
-        pieces = pieces_of(step, self.inference.sizes)
-        known = self.held.get(tensor.name)
-        place = self._place(step)
-        for points in pieces:
+        statement, pieces = step.statement, pieces_of(step, self.inference.sizes)
+        if _begins(step) and any(_reads(points, statement.target) for points in pieces):
+            # The value reads what the statement starts from.
+            self.versions.restart(statement.target, self._identity(step), statement.span)
+        # Reads come first: they may bring together what the statement then writes anew.
+        held = [self._read(points) for points in pieces]
+        self.versions.widen(statement.target, _written(step))
+        before, updates = self._before(step), statement.reduction is not None and not _begins(step)
+        place = self._place(step, pieces)
+        for points, known in zip(pieces, held, strict=True):
             self.ranges.update(points.box)
-            expressions = Expressions(self.builder, points, self.held, self.multiples)
+            expressions = Expressions(self.builder, points, known, self.multiples)
             expressions.owner = place.tensor
-            earlier: Read | None = None
-            if statement.reduction is not None and not statement.initialise:
-                assert known is not None
-                earlier = Read(tensor=known.tensor, subscripts=_at(points, known))
-            if points.partial and (earlier is not None or statement.reduction not in (None, "+")):
-                hint = "give the output indices ranges of sizes"
-                refuse("what the range leaves out does not run on the machine yet", statement.span, hint)
+            earlier: Operand | None = None
+            if updates and before is not None:
+                earlier = Read(tensor=before.tensor, subscripts=_at(points, before), span=statement.span)
+            elif updates:
+                earlier = Constant(value=Fraction(0), span=statement.span)
             operation = self._multiple(step, place, self._operation(points, expressions, earlier), expressions)
             write, own = _at(points, place), points.indices
             self.builder.emit(place.tensor, write, own, operation, statement.span, points.constraints)
-        self.held[tensor.name] = place
+        self._rest(step, place, before)
+
+    def _read(self, points: Points) -> dict[str, Held]:
+        """Return a tensor of the graph for each tensor that a value reads, with all elements that it reads."""
+        boxes: dict[str, list[Box | None]] = {}
+        for read in walk(points.value):
+            if isinstance(read, program.Read):
+                box = points.reached(read)
+                inside = box is not None and covers(self.versions.box(read.tensor), box)
+                boxes.setdefault(read.tensor, []).append(box if inside else None)
+        return {name: self._reached(name, taken, points.step.statement.span) for name, taken in boxes.items()}
+
+    def _reached(self, name: str, boxes: Sequence[Box | None], span: Span) -> Held:
+        """Return a tensor of the graph that holds all of `boxes`. None stands for elements that data choose, or that
+        conditions keep inside.
+        """
+        known = [box for box in boxes if box is not None]
+        if len(known) < len(boxes):
+            return self.versions.whole(name, span)
+        return self.versions.reach(name, reduce(hull, known), span)
+
+    def _before(self, step: Domain) -> Held | None:
+        """Return where the elements are that a statement updates, or leaves as they are; None where it needs none, or
+        where they are all 0.
+        """
+        statement, box = step.statement, _written(step)
+        if _begins(step) or not self.versions.meets(statement.target, box):
+            return None
+        if statement.reduction is None and not left_out(step, self.inference.sizes):
+            return None
+        return self.versions.reach(statement.target, box, statement.span)
+
+    def _place(self, step: Domain, pieces: Sequence[Points]) -> Held:
+        """Return where a statement writes: into a new tensor, or beside what a tensor holds already."""
+        statement, box = step.statement, _written(step)
+        name, partial = statement.target, any(points.partial for points in pieces)
+        if _begins(step) or self.versions.covered(name, box):
+            return self.versions.anew(name, box, statement.span, filled=self._gaps(step))
+        return self.versions.over(name, box, statement.span, partial=partial)
+
+    def _rest(self, step: Domain, place: Held, before: Held | None) -> None:
+        """Write the elements that a statement leaves out, where they are not 0: they stay as they were, or are the
+        identity of the reduction.
+        """
+        statement, span = step.statement, step.statement.span
+        begins = _begins(step)
+        identity = self._identity(step) if begins else Fraction(0)
+        if before is None and not identity:
+            return
+        for points in left_out(step, self.inference.sizes):
+            word: Operand = Constant(value=identity, span=span)
+            if before is not None:
+                word = Read(tensor=before.tensor, subscripts=_at(points, before), span=span)
+            operation = Linear(terms=(Term(factors=(word,)),))
+            self.builder.emit(place.tensor, _at(points, place), points.indices, operation, span, points.constraints)
+        if begins:
+            for box in difference(self.versions.box(statement.target), _written(step)):
+                self.versions.fill(statement.target, box, identity, span)
+
+    def _identity(self, step: Domain) -> Fraction:
+        """Return what a reduction starts from, as the real number of its word."""
+        number, scalar = self.builder.number_format, self.inference.function.tensors[step.statement.target].scalar
+        match step.statement.reduction:
+            case "*":
+                return Fraction(1, number.one if scalar.integral else 1)
+            case "min" | "max" as op if scalar.kind == "bool":
+                return Fraction(op == "min")
+            case "min":
+                return Fraction(number.highest, number.one)
+            case "max":
+                return Fraction(number.lowest, number.one)
+            case _:
+                return Fraction(0)
 
     def _multiple(self, step: Domain, place: Held, operation: Operation, expressions: Expressions) -> Operation:
         """Return a sum as its multiple by a constant, if only the multiple is used."""
         found = overwriting(self.inference.steps, step)
-        if found is None or not isinstance(operation, Linear) or not _covers(_written(found[0]), _written(step)):
+        if found is None or not isinstance(operation, Linear) or not covers(_written(found[0]), _written(step)):
             return operation
         later, factor, inverse = found
         points = pieces_of(later, self.inference.sizes)
-        constant = Expressions(self.builder, points[0], self.held).constant(factor)
+        constant = Expressions(self.builder, points[0], {}).constant(factor)
         if not constant or any(each.partial for each in points):
             return operation
         if not self.builder.scales(constant, operation.terms, divides=inverse):
@@ -135,7 +204,7 @@ class _Lowering:
         parts = expressions.parts(factor.span)
         return replace(operation, terms=times(operation.terms, value, factor.span, parts, inverse=inverse))
 
-    def _operation(self, points: Points, expressions: Expressions, earlier: Read | None) -> Operation:
+    def _operation(self, points: Points, expressions: Expressions, earlier: Operand | None) -> Operation:
         """Return what a statement computes. `earlier` is the element that it updates."""
         statement, reduce = points.step.statement, points.summed
         tensor = self.inference.function.tensors[statement.target]
@@ -146,7 +215,7 @@ class _Lowering:
         match None if plain else statement.reduction:
             case None | "+":
                 terms = tuple(replace(term, reduce=reduce) for term in values.sum_of(points.value))
-                before = () if earlier is None else (Term(factors=(earlier,)),)
+                before = () if earlier is None or isinstance(earlier, Constant) else (Term(factors=(earlier,)),)
                 return Linear(terms=(*before, *terms) or (Term(factors=(Constant(value=Fraction(0)),)),))
             case "*" if reduce:
                 return Product(operand=values.word(points.value), reduce=reduce, initial=earlier, shift=shift)
@@ -159,28 +228,6 @@ class _Lowering:
                 assert earlier is not None
                 return Extreme(op=op, operands=(values.word(points.value), earlier))
 
-    def _place(self, step: Domain) -> Held:
-        """Return where a statement writes: beside what is defined already or, where it covers all of that, into a new
-        version.
-        """
-        name, span, box = step.statement.target, step.statement.span, _written(step)
-        boxes = self.boxes.get(name, [])
-        fresh = not any(_meet(box, other) for other in boxes)
-        updates = step.statement.reduction is not None
-        if boxes and fresh and not updates:
-            self.boxes[name] = [*boxes, box]
-            return self.held[name]
-        if any(not _covers(box, other) for other in boxes):
-            hint = "write the whole tensor again, or parts that do not overlap"
-            refuse(f"this overwrites a part of '{name}'", span, hint)
-        self.boxes[name] = [box]
-        bounds = _box(self.inference.bounds[name])
-        version = self.versions[name] = self.versions.get(name, 0) + 1
-        unique = f"{self.prefix}{name}" if version == 1 else f"{self.prefix}{name}.{version}"
-        shape = tuple(b - a for a, b in bounds)
-        self.builder.tensor(unique, shape, "value", origin=name, span=span, filled=self._gaps(step))
-        return Held(tensor=unique, base=tuple(a for a, _ in bounds))
-
     def _gaps(self, step: Domain) -> bool:
         """Return whether the statements that write a tensor from here on, up to its next version, leave
         elements out.
@@ -190,32 +237,28 @@ class _Lowering:
             if not isinstance(later, Domain) or later.statement.target != step.statement.target:
                 continue
             box = _written(later)
-            if any(_meet(box, other) for other in boxes):
+            if any(meets(box, other) for other in boxes):
                 break
             if any(piece.partial for piece in pieces_of(later, self.inference.sizes)):
                 return True
             boxes.append(box)
         whole = _box(self.inference.bounds[step.statement.target])
-        return sum(map(_volume, boxes)) < _volume(whole)
+        return sum(map(volume, boxes)) < volume(whole)
 
     def _call(self, step: Called) -> None:
         call = step.statement
         self.calls += 1
-        prefix = f"{self.prefix}{call.function.name}.{self.calls}."
-        passed: dict[str, Held] = {}
+        inner = _Lowering(self.builder, self.ranges, step.inference, f"{self.prefix}{call.function.name}.{self.calls}.")
         for parameter, argument in zip(call.function.inputs, call.arguments, strict=True):
-            held = self.held[argument]
+            held, ranges = self.versions.whole(argument, call.span), self.versions.box(argument)
             # Inside, the indices of an argument start at 0.
-            boxes = self.boxes.get(argument, [((0, 0),) * len(held.base)])
-            lows = (min(low for low, _ in ends) for ends in zip(*boxes, strict=True))
-            base = tuple(base - low for base, low in zip(held.base, lows, strict=True))
-            passed[parameter] = Held(tensor=held.tensor, base=base)
-        inner = _Lowering(self.builder, self.ranges, step.inference, passed, prefix)
+            base = tuple(base - low for base, (low, _) in zip(held.base, ranges, strict=True))
+            box = _box(step.inference.bounds[parameter])
+            inner.versions.give(parameter, Held(tensor=held.tensor, base=base), box)
         inner.run()
         for result, target in zip(call.function.results, call.targets, strict=True):
-            self.held[target] = Held(tensor=inner.held[result].tensor, base=(0,) * len(inner.held[result].base))
-            self.boxes[target] = [_box(self.inference.bounds[target])]
-            self.versions[target] = self.versions.get(target, 0) + 1
+            held, box = inner.versions.whole(result, call.span), _box(self.inference.bounds[target])
+            self.versions.give(target, Held(tensor=held.tensor, base=(0,) * len(box)), box)
 
 
 def _at(points: Points, held: Held) -> tuple[Affine, ...]:
@@ -227,12 +270,17 @@ def _at(points: Points, held: Held) -> tuple[Affine, ...]:
     )
 
 
+def _begins(step: Domain) -> bool:
+    """Return whether a statement starts all of its tensor from the identity of its reduction."""
+    return step.statement.reduction is not None and step.statement.initialise
+
+
+def _reads(points: Points, tensor: str) -> bool:
+    return any(isinstance(value, program.Read) and value.tensor == tensor for value in walk(points.value))
+
+
 def _written(step: Domain) -> Box:
     return _box(tuple(step.intervals[name] for name in step.statement.indices))
-
-
-def _volume(box: Box) -> int:
-    return prod(high - low for low, high in box)
 
 
 def _box(intervals: tuple[Interval, ...]) -> Box:
@@ -242,11 +290,3 @@ def _box(intervals: tuple[Interval, ...]) -> Box:
         assert low is not None and high is not None
         box.append((low, high))
     return tuple(box)
-
-
-def _meet(one: Box, other: Box) -> bool:
-    return all(a < d and c < b for (a, b), (c, d) in zip(one, other, strict=True))
-
-
-def _covers(one: Box, other: Box) -> bool:
-    return all(a <= c and d <= b for (a, b), (c, d) in zip(one, other, strict=True))

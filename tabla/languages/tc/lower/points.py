@@ -9,13 +9,12 @@ from math import ceil, floor
 
 from tabla.graph.constraints import ends
 from tabla.graph.graph import Affine, Index
+from tabla.languages.kernel.boxes import Box
 from tabla.languages.tc import program
 from tabla.languages.tc.program import Value
 from tabla.languages.tc.sizes import Size
 from tabla.languages.tc.statement_ranges import Domain
 from tabla.languages.tc.subscripts import Linear, linear_of
-
-Box = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +60,17 @@ class Points:
             low, high = interval.low.value, interval.high.value
             assert low is not None and high is not None
             found.append((low, high))
+        return tuple(found)
+
+    def reached(self, read: program.Read) -> Box | None:
+        """Return a box of all elements that a read takes, or None where its subscripts are no sums of indices."""
+        found: list[tuple[int, int]] = []
+        for subscript in read.subscripts:
+            affine = self.affine(subscript)
+            taken = None if affine is None else ends(affine, self.constraints, self.all)
+            if taken is None:
+                return None
+            found.append((taken[0], taken[1] + 1))
         return tuple(found)
 
     def inside(self, affine: Affine, between: tuple[int, int]) -> bool:
@@ -141,6 +151,10 @@ def narrowed(points: Points, constraints: Sequence[Affine]) -> Points | None:
     """
     box, kept = points.box, list(points.constraints)
     for constraint in constraints:
+        # A condition of the text that ends a range says that this is meant, also where the range ends there anyway.
+        ending = {name: replace(box[name], span=box[name].span or points.value.span) for name in constraint.names}
+        if constraint.bounds(box)[0] == 0 and len(ending) == 1:
+            box |= ending
         if constraint.bounds(box)[0] >= 0:
             continue
         if constraint.bounds(box)[1] < 0:
@@ -154,7 +168,7 @@ def narrowed(points: Points, constraints: Sequence[Affine]) -> Points | None:
         low, high = (max(old.low, ceil(end)), old.high) if factor > 0 else (old.low, min(old.high, floor(end) + 1))
         if low >= high:
             return None
-        box[name] = Index(name=name, low=low, high=high)
+        box[name] = replace(ending[name], low=low, high=high)
     outer = {index.name for index in points.indices}
     partial = points.partial or any(outer.issuperset(c.names) for c in kept)
     partial |= any(box[index.name] != index for index in points.indices)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd
 
+from tabla.base.source import Span
 from tabla.graph.graph import Affine, Index
 from tabla.languages.kernel.lattice import column_hermite, divisible
 from tabla.languages.tile.domain import Domain, Row, intervals_of
@@ -60,7 +61,8 @@ def region_of(contraction: Contraction) -> Region | None:
     box = intervals_of(change.names, rows)
     if box is None:
         return None
-    ranges = {name: Index(name=name, low=low, high=high) for name, (low, high) in box.items()}
+    stated = _stated(contraction, change)
+    ranges = {name: Index(name=name, low=low, high=high, span=stated.get(name)) for name, (low, high) in box.items()}
     return Region(
         indices=tuple(ranges[name] for name in outputs),
         reduced=tuple(ranges[name] for name in change.names if name not in outputs),
@@ -68,6 +70,16 @@ def region_of(contraction: Contraction) -> Region | None:
         reads=tuple(tuple(change.affine(s.value) for s in source.subscripts) for source in contraction.sources),
         constraints=_constraints(rows, ranges),
     )
+
+
+def _stated(contraction: Contraction, change: Change) -> dict[str, Span]:
+    """Return the variables that constraints of the text mention, each with the place of one."""
+    return {
+        name: constraint.span
+        for constraint in contraction.constraints
+        if constraint.span is not None  # a derivative has further ones, which keep it inside what it no longer reads
+        for name in change.rational(constraint.subscript.value).names
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

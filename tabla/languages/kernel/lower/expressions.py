@@ -1,13 +1,14 @@
-"""Expressions of the TABLA language: sums are flattened into signed terms, all else becomes words (decision 0002)."""
+"""Expressions of the kernel: sums are flattened into signed terms, all else becomes words (decision 0002)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import assert_never
 
 from tabla.base.source import Label, Span, TablaError
+from tabla.graph.constraints import satisfied
 from tabla.graph.graph import (
     Affine,
     Compare,
@@ -17,7 +18,6 @@ from tabla.graph.graph import (
     Extreme,
     ExtremeOp,
     Function,
-    FunctionName,
     Index,
     Linear,
     Operand,
@@ -27,16 +27,13 @@ from tabla.graph.graph import (
     Read,
     Term,
 )
+from tabla.languages.kernel import tree
 from tabla.languages.kernel.builder import GraphBuilder, single
 from tabla.languages.kernel.choices import choice, factor_of, undivided
+from tabla.languages.kernel.constants import affine_of, constant_value
 from tabla.languages.kernel.functions import Functions, idle
+from tabla.languages.kernel.lower.elements import Elements
 from tabla.languages.kernel.scaled import SummedPart, times
-from tabla.languages.tabla import affine as language
-from tabla.languages.tabla import program as tree
-from tabla.languages.tabla.constants import affine_of, constant_value
-from tabla.languages.tabla.lower.elements import Elements
-from tabla.languages.tabla.operators import Function as Called
-from tabla.languages.tabla.operators import GroupFunction, Operator
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,25 +57,22 @@ class Word:
     """An operation that gives one word."""
 
     operation: Compare | Divide | Extreme | Function | Product
-    span: Span
+    span: Span | None
 
 
 Value = Sum | Word
 
-_COMPARISONS: dict[Operator, CompareOp] = {
-    Operator.LESS: "<",
-    Operator.LESS_EQUAL: "<=",
-    Operator.GREATER: ">",
-    Operator.GREATER_EQUAL: ">=",
-    Operator.EQUAL: "==",
-    Operator.NOT_EQUAL: "!=",
+_COMPARISONS: Mapping[str, CompareOp] = {
+    "less": "<",
+    "less_equal": "<=",
+    "greater": ">",
+    "greater_equal": ">=",
+    "equal": "==",
+    "not_equal": "!=",
 }
-_EXTREMES: dict[GroupFunction, ExtremeOp] = {GroupFunction.MAX: "max", GroupFunction.MIN: "min"}
 _ONE_WORD = (Term(factors=(Constant(value=Fraction(1)),)),)
 """Stands for the terms of a value that is a word already."""
-_CHOICES: dict[Called, ExtremeOp] = {Called.MAX: "max", Called.MIN: "min"}
-_RENAMED: dict[Called, FunctionName] = {Called.SIG_SYM: "tanh"}
-"""Functions that the function unit has under another name than TABLA."""
+_CHOICES: Mapping[str, ExtremeOp] = {"max": "max", "min": "min"}
 
 
 class Expressions:
@@ -87,13 +81,20 @@ class Expressions:
     def __init__(self, builder: GraphBuilder, elements: Elements) -> None:
         self._builder, self._elements = builder, elements
         self._owner = ""
-        # The iterators around the expression at hand, outermost first.
+        # The indices around the expression at hand, outermost first.
         self._scope: list[Index] = []
         self._varying: set[int] = set()
+        self._conditions: tuple[Affine, ...] = ()
 
-    def lower(self, expression: tree.Expression, owner: str, indices: Sequence[Index]) -> Value:
-        """Lower `expression`, the right side of a statement over `indices`. Temporaries are named after `owner`."""
+    def lower(
+        self, expression: tree.Expression, owner: str, indices: Sequence[Index], conditions: tuple[Affine, ...] = ()
+    ) -> Value:
+        """Lower `expression`, the right side of a statement over `indices` where `conditions` hold.
+
+        Temporaries are named after `owner`.
+        """
         self._owner, self._scope, self._varying = owner, list(indices), set()
+        self._conditions = conditions
         self._mark(expression)
         return self._value(expression)
 
@@ -107,22 +108,18 @@ class Expressions:
     def _mark(self, expression: tree.Expression) -> bool:
         """Note which parts read anything; the others may be constants or ordinals."""
         match expression:
-            case tree.Number() | tree.Constant() | tree.Index():
+            case tree.Number() | tree.Position():
                 return False
             case tree.Read():
                 varies = True
-            case tree.Negation(operand=operand):
-                varies = self._mark(operand)
-            case tree.Operation():
-                first, operations = tree.chain(expression)
+            case tree.Apply():
+                first, chain = tree.spine(expression)
                 varies = self._mark(first)
-                for operation in operations:
-                    varies = self._mark(operation.right) or varies
+                for call in chain:
+                    varies = any([self._mark(argument) for argument in call.arguments[1:]]) or varies
                     if varies:
-                        self._varying.add(id(operation))
-            case tree.Call(arguments=arguments):
-                varies = any([self._mark(argument) for argument in arguments])
-            case tree.Group(body=body):
+                        self._varying.add(id(call))
+            case tree.Reduce(body=body):
                 self._mark(body)
                 varies = True
             case _:
@@ -132,72 +129,74 @@ class Expressions:
         return varies
 
     def _folded(self, expression: tree.Expression) -> Sum | None:
-        """A constant, or an affine sum of iterators, as one operand."""
+        """A constant, or an affine sum of indices, as one operand."""
         if id(expression) in self._varying:
             return None
         if (value := constant_value(expression)) is not None:
             return _constant(value, expression.span)
         if (affine := affine_of(expression)) is None:
             return None
-        if not affine.terms:
+        if not affine.coefficients:
             return _constant(Fraction(affine.constant), expression.span)
-        return _operand(Ordinal(value=graph_affine(affine), span=expression.span))
+        return _operand(Ordinal(value=affine, span=expression.span))
 
     def _value(self, expression: tree.Expression) -> Value:
         if (folded := self._folded(expression)) is not None:
             return folded
         match expression:
-            case tree.Number(value=value) | tree.Constant(value=value):
+            case tree.Number(value=value):
                 return _constant(value, expression.span)
-            case tree.Index(iterator=iterator):
-                return _operand(Ordinal(value=Affine.make(0, {iterator.name: 1}), span=expression.span))
-            case tree.Read(name=name, subscripts=subscripts, span=span):
-                return _operand(self._elements.read(name, tuple(map(graph_affine, subscripts)), span))
-            case tree.Negation(operand=operand):
-                inner = self._sum(self._value(operand))
-                return replace(inner, negated=not inner.negated)
-            case tree.Operation():
+            case tree.Position(index=index):
+                return _operand(Ordinal(value=Affine.make(0, {index: 1}), span=expression.span))
+            case tree.Read(tensor=name, subscripts=subscripts, span=span):
+                return _operand(self._elements.read(name, subscripts, span))
+            case tree.Apply():
                 return self._chain(expression)
-            case tree.Call():
-                return self._call(expression)
-            case tree.Group():
-                return self._group(expression)
+            case tree.Reduce():
+                return self._reduce(expression)
             case _:
                 assert_never(expression)
 
-    def _chain(self, expression: tree.Operation) -> Value:
-        first, operations = tree.chain(expression)
+    def _chain(self, expression: tree.Apply) -> Value:
+        first, chain = tree.spine(expression)
         begin = 0
         left: Value | None = None
         # The longest beginning that folds does so as a whole: `i + 1 + x[i]` has one ordinal.
-        steady = next((n for n, o in enumerate(operations) if id(o) in self._varying), len(operations))
+        steady = next((n for n, call in enumerate(chain) if id(call) in self._varying), len(chain))
         for count in range(steady, 0, -1):
-            if (left := self._folded(operations[count - 1])) is not None:
+            if (left := self._folded(chain[count - 1])) is not None:
                 begin = count
                 break
         value = left if left is not None else self._value(first)
-        for operation in operations[begin:]:
-            value = self._combine(operation, value, self._value(operation.right))
+        for call in chain[begin:]:
+            value = self._combine(call, [value, *map(self._value, call.arguments[1:])])
         return value
 
-    def _combine(self, operation: tree.Operation, left: Value, right: Value) -> Value:
-        span = operation.span
-        match operation.operator:
-            case Operator.ADD:
+    def _combine(self, call: tree.Apply, values: Sequence[Value]) -> Value:
+        span = call.span
+        match call.function, values:
+            case "real", [value]:
+                return value
+            case "negate", [value]:
+                inner = self._sum(value)
+                return replace(inner, negated=not inner.negated)
+            case "add", [left, right]:
                 return Sum(terms=(*self._sum(left).signed(), *self._sum(right).signed()))
-            case Operator.SUBTRACT:
+            case "subtract", [left, right]:
                 return Sum(terms=(*self._sum(left).signed(), *self._sum(right).signed(-1)))
-            case Operator.MULTIPLY:
+            case "multiply", [left, right]:
                 return self._multiply(left, right, span)
-            case Operator.DIVIDE:
-                return self._divide(left, right, operation)
-            case comparison:
+            case "divide", [left, right]:
+                return self._divide(left, right, call)
+            case comparison, [left, right] if comparison in _COMPARISONS:
                 compared = Compare(
                     op=_COMPARISONS[comparison], left=self._word(left, span), right=self._word(right, span)
                 )
                 return Word(operation=compared, span=span)
+            case _:
+                return self._call(call, values)
 
-    def _multiply(self, left: Value, right: Value, span: Span) -> Value:
+    def _multiply(self, left: Value, right: Value, span: Span | None) -> Value:
         known = _known(left), _known(right)
         if 0 in known:
             return Sum()
@@ -212,97 +211,120 @@ class Expressions:
                 return Sum(terms=(Term(factors=(word,), sign=sign * int(constant)),))
         return Sum(terms=(Term(factors=(left_word, right_word), sign=left_sign * right_sign),))
 
-    def _divide(self, left: Value, right: Value, operation: tree.Operation) -> Value:
-        divisor = _known(right)
+    def _divide(self, left: Value, right: Value, call: tree.Apply) -> Value:
+        divisor, place = _known(right), call.arguments[1].span
         if divisor == 0:
-            raise TablaError(
-                "division by zero", Label(operation.right.span, "this is 0"), hint="divide by something else"
-            )
+            labels = [] if place is None else [Label(place, "this is 0")]
+            raise TablaError("division by zero", *labels, hint="divide by something else")
         if divisor is not None and self._scales(divisor, left, divides=True):
-            place = operation.right.span
-            terms = times(self._sum(left).signed(), 1 / divisor, place, self._parts(operation.span), inverse=True)
+            terms = times(self._sum(left).signed(), 1 / divisor, place, self._parts(call.span), inverse=True)
             return Sum(terms=terms)
-        word = self._word(left, operation.span)
+        word = self._word(left, call.span)
         if divisor is not None and abs(divisor) == 1:
             return Sum(terms=(Term(factors=(word,), sign=int(divisor)),))
-        return Word(operation=Divide(left=word, right=self._word(right, operation.span)), span=operation.span)
+        return Word(operation=Divide(left=word, right=self._word(right, call.span)), span=call.span)
 
     def _scales(self, constant: Fraction, value: Value, *, divides: bool = False) -> bool:
         """Return whether a constant multiplies each term of a value, or `divides` it."""
         terms = value.signed() if isinstance(value, Sum) else _ONE_WORD
         return self._builder.scales(constant, terms, divides=divides)
 
-    def _call(self, call: tree.Call) -> Value:
-        values = [self._value(argument) for argument in call.arguments]
+    def _call(self, call: tree.Apply, values: Sequence[Value]) -> Value:
         if call.function in _CHOICES:
             for limit, other in (values, values[::-1]):
                 if idle(_CHOICES[call.function], _known(limit), self._builder.number_format):
                     return other
         words = [self._word(value, argument.span) for value, argument in zip(values, call.arguments, strict=True)]
         match call.function:
-            case Called.ABS:
+            case "abs":
                 negative = self._compare("<", words[0], Constant(value=Fraction(0)), call.span)
                 less = Term(factors=(negative, words[0]), sign=-1)
                 return Sum(terms=undivided((Term(factors=(words[0],)), less, less)))
-            case Called.MIN | Called.MAX:
+            case "min" | "max":
                 first, second = words
-                chosen = self._compare("<" if call.function is Called.MIN else ">", first, second, call.span)
+                chosen = self._compare("<" if call.function == "min" else ">", first, second, call.span)
                 return Sum(terms=choice(chosen, first, second))
-            case Called.SOFTPLUS:
+            case "softplus":
                 functions = Functions(
-                    part=lambda made: self._builder.part(self._owner, made, self._scope, call.span),
+                    part=lambda made: self._part(made, call.span),
                     number_format=self._builder.number_format,
                 )
                 return Sum(terms=undivided(functions.soft_plus(words[0])))
             case function:
-                return Word(
-                    operation=Function(name=_RENAMED.get(function, function.value), operand=words[0]), span=call.span
-                )
+                return Word(operation=Function(name=function, operand=words[0]), span=call.span)
 
-    def _parts(self, span: Span) -> SummedPart:
-        """Return what makes temporaries at a place, also under the iterators of sums that are complete."""
+    def _parts(self, span: Span | None) -> SummedPart:
+        """Return what makes temporaries at a place, also under the indices of sums that are complete."""
 
         def part(operation: Operation, summed: tuple[str, ...]) -> Read:
             inner = [self._builder.ranges[name] for name in summed]
-            return self._builder.part(self._owner, operation, (*self._scope, *inner), span)
+            return self._part(operation, span, inner)
 
         return part
 
-    def _compare(self, op: CompareOp, left: Operand, right: Operand, span: Span) -> Operand:
-        return self._builder.part(self._owner, Compare(op=op, left=left, right=right), self._scope, span)
+    def _compare(self, op: CompareOp, left: Operand, right: Operand, span: Span | None) -> Operand:
+        return self._part(Compare(op=op, left=left, right=right), span)
 
-    def _group(self, group: tree.Group) -> Value:
-        outer = len(self._scope)
-        self._scope += [self._builder.ranges[iterator.name] for iterator in group.iterators]
-        names = tuple(iterator.name for iterator in group.iterators)
-        body = self._value(group.body)
+    def _part(self, operation: Operation, span: Span | None, inner: Sequence[Index] = ()) -> Read:
+        """Compute an operation into a temporary at the points of the scope, and under `inner` indices."""
+        return self._builder.part(self._owner, operation, (*self._scope, *inner), span, self._conditions)
+
+    def _conditional_sum(self, reduce: tree.Reduce) -> Value:
+        """Lower a sum under conditions. It is a word of its own, because a condition holds for a whole statement."""
+        outer, around = len(self._scope), self._conditions
+        self._scope += reduce.indices
+        self._builder.ranges.update({index.name: index for index in reduce.indices})
+        self._conditions = (*around, *reduce.conditions)
+        names = tuple(index.name for index in reduce.indices)
+        terms = [replace(t, reduce=(*names, *t.reduce)) for t in self._sum(self._value(reduce.body)).signed()]
+        del self._scope[outer:]
+        tied = {name for condition in reduce.conditions for name in condition.names if name not in names}
+        total = self.operation(Sum(terms=tuple(terms)))
+        # Where no values of the indices meet the conditions, the sum is 0.
+        own = [index for index in self._scope if index.name in tied]
+        mask = satisfied(reduce.conditions, [*own, *reduce.indices])
+        filled = not mask.any(axis=tuple(range(len(own), mask.ndim))).all()
+        word = self._builder.part(
+            self._owner, total, self._scope, reduce.span, self._conditions, tied, filled=bool(filled)
+        )
+        self._conditions = around
+        return _operand(word)
+
+    def _reduce(self, reduce: tree.Reduce) -> Value:
+        if reduce.conditions:
+            return self._conditional_sum(reduce)
+        outer, place = len(self._scope), reduce.body.span
+        self._scope += reduce.indices
+        self._builder.ranges.update({index.name: index for index in reduce.indices})
+        names = tuple(index.name for index in reduce.indices)
+        body = self._value(reduce.body)
         try:
-            match group.function:
-                case GroupFunction.SUM:
+            match reduce.reduction:
+                case "sum":
                     terms = self._sum(body).signed()
                     return Sum(terms=tuple(replace(term, reduce=(*names, *term.reduce)) for term in terms))
-                case GroupFunction.PI:
-                    word = self._word(body, group.body.span)
-                    return Word(operation=Product(operand=word, reduce=names), span=group.span)
-                case GroupFunction.MAX | GroupFunction.MIN:
-                    word = self._word(body, group.body.span)
-                    extreme = Extreme(op=_EXTREMES[group.function], operands=(word,), reduce=names)
-                    return Word(operation=extreme, span=group.span)
-                case GroupFunction.NORM:
-                    _, word = self._factor(body, group.body.span)
+                case "product":
+                    word = self._word(body, place)
+                    return Word(operation=Product(operand=word, reduce=names), span=reduce.span)
+                case "max" | "min":
+                    word = self._word(body, place)
+                    extreme = Extreme(op=_CHOICES[reduce.reduction], operands=(word,), reduce=names)
+                    return Word(operation=extreme, span=reduce.span)
+                case "norm":
+                    _, word = self._factor(body, place)
                     squares = Sum(terms=(Term(factors=(word, word), reduce=names),))
                 case _:
-                    assert_never(group.function)
+                    assert_never(reduce.reduction)
         finally:
             del self._scope[outer:]
-        total = self._word(squares, group.span)
-        return Word(operation=Function(name="sqrt", operand=total), span=group.span)
+        total = self._word(squares, reduce.span)
+        return Word(operation=Function(name="sqrt", operand=total), span=reduce.span)
 
     def _sum(self, value: Value) -> Sum:
         """`value` as a sum; an operation becomes a word of its own."""
         return value if isinstance(value, Sum) else _operand(self._word(value, value.span))
 
-    def _factor(self, value: Value, span: Span) -> tuple[int, Operand]:
+    def _factor(self, value: Value, span: Span | None) -> tuple[int, Operand]:
         """`value` as a word with a sign: a minus in front of a factor is no operation."""
         if (known := _known(value)) is not None:
             return 1, Constant(value=known, span=_span_of(value) or span)
@@ -313,7 +335,7 @@ class Expressions:
             return sign, self._word(Sum(terms=terms), span)
         return 1, self._word(value, span)
 
-    def _word(self, value: Value, span: Span) -> Operand:
+    def _word(self, value: Value, span: Span | None) -> Operand:
         """`value` as a word, computed into a temporary if it is not one already."""
         if (known := _known(value)) is not None:
             return Constant(value=known, span=_span_of(value) or span)
@@ -321,19 +343,14 @@ class Expressions:
             terms = value.signed()
             if len(terms) == 1 and terms[0].sign == 1 and (operand := single(terms[0])) is not None:
                 return operand
-        return self._builder.part(self._owner, self.operation(value), self._scope, span)
-
-
-def graph_affine(affine: language.Affine) -> Affine:
-    """Return an affine form of the language as one of the graph."""
-    return Affine(constant=affine.constant, coefficients=affine.terms)
+        return self._part(self.operation(value), span)
 
 
 def _operand(operand: Operand) -> Sum:
     return Sum(terms=(Term(factors=(operand,)),))
 
 
-def _constant(value: Fraction, span: Span) -> Sum:
+def _constant(value: Fraction, span: Span | None) -> Sum:
     return _operand(Constant(value=value, span=span)) if value else Sum()
 
 

@@ -7,8 +7,9 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tabla.languages.tabla.affine import Affine
-from tabla.languages.tabla.regions import Box, Region, first_outside
+from tabla.graph.graph import Affine, Index
+from tabla.languages.kernel.boxes import Box
+from tabla.languages.kernel.regions import Region, first_outside
 
 SIZE = 5
 ends = st.tuples(st.integers(0, SIZE - 1), st.integers(1, 3)).map(lambda pair: (pair[0], pair[0] + pair[1]))
@@ -45,10 +46,14 @@ def test_covers_and_meets(boxes: list[Box], asked: Box) -> None:
 
 terms = st.dictionaries(st.sampled_from("ij"), st.sampled_from([-2, -1, 1, 2]), max_size=2)
 affines = st.builds(
-    lambda parts, constant: Affine(terms=tuple(sorted(parts.items())), constant=constant),
+    lambda parts, constant: Affine.make(constant, parts),
     terms,
     st.integers(-1, 4),
 )
+
+
+def indices(**ranges: tuple[int, int]) -> dict[str, Index]:
+    return {name: Index(name=name, low=low, high=high) for name, (low, high) in ranges.items()}
 
 
 @given(st.lists(st.tuples(ends, ends), max_size=6), st.tuples(affines, affines), ends, ends)
@@ -58,7 +63,7 @@ def test_first_outside_is_exact(
     region, filled = build(boxes)
     points = [dict(i=a, j=b) for a in range(*i) for b in range(*j)]
     reached = {tuple(s.at(point) for s in subscripts) for point in points}
-    found = first_outside(region, subscripts, {"i": i, "j": j})
+    found = first_outside(region, subscripts, indices(i=i, j=j))
     if reached <= filled:
         assert found is None
     else:
@@ -68,13 +73,13 @@ def test_first_outside_is_exact(
 @given(affines, ends, ends)
 def test_interval_is_exact(affine: Affine, i: tuple[int, int], j: tuple[int, int]) -> None:
     values = [affine.at(dict(i=a, j=b)) for a in range(*i) for b in range(*j)]
-    assert affine.interval({"i": i, "j": j}) == (min(values), max(values))
+    assert affine.bounds(indices(i=i, j=j)) == (min(values), max(values))
 
 
 def test_a_large_read_is_not_enumerated() -> None:
     region = Region().with_box(((0, 10**9), (0, 10**9)))
-    diagonal = Affine(terms=(("i", 1),))
-    assert first_outside(region, (diagonal, diagonal), {"i": (0, 10**9)}) is None
+    diagonal = Affine.of(i=1)
+    assert first_outside(region, (diagonal, diagonal), indices(i=(0, 10**9))) is None
 
 
 def test_neighbours_merge() -> None:

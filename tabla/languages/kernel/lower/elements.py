@@ -13,10 +13,12 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from tabla.base.source import Span
+from tabla.graph.constraints import ends
 from tabla.graph.graph import Affine, Constant, Index, Linear, Operand, Operation, Read, Term
+from tabla.languages.kernel.boxes import Box, difference, intersection
 from tabla.languages.kernel.builder import GraphBuilder
-from tabla.languages.tabla.program import Variable
-from tabla.languages.tabla.regions import Box, Region, difference, intersection
+from tabla.languages.kernel.regions import Region
+from tabla.languages.kernel.tree import Tensor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +47,7 @@ class Multiplied:
     write: tuple[Affine, ...]
     indices: tuple[Index, ...]
     term: Term
-    span: Span
+    span: Span | None
     tensor: str | None = None
 
 
@@ -63,8 +65,8 @@ class Piece:
 class Elements:
     """The current value of every name."""
 
-    def __init__(self, builder: GraphBuilder, variables: Mapping[str, Variable]) -> None:
-        self._builder, self._variables = builder, variables
+    def __init__(self, builder: GraphBuilder, tensors: Mapping[str, Tensor]) -> None:
+        self._builder, self._tensors = builder, tensors
         self._pieces: dict[str, list[Piece]] = {}
         self._versions: dict[str, int] = {}
         # The newest tensor of each name while nobody has read it, and the elements written to it.
@@ -100,11 +102,29 @@ class Elements:
         return Read(tensor=tensor, subscripts=subscripts)
 
     def store(self, name: str, box: Box, write: tuple[Affine, ...], indices: tuple[Index, ...],
-              operation: Operation, span: Span) -> None:  # fmt: skip
+              operation: Operation, span: Span | None) -> None:  # fmt: skip
         """Assign ``name[write] = operation`` over `indices`, which reach the elements of `box`."""
         tensor = self._room(name, box)
         self._builder.emit(tensor, write, indices, operation, span)
         self.place(name, box, Stored(tensor=tensor))
+
+    def store_where(self, name: str, box: Box, write: tuple[Affine, ...], indices: tuple[Index, ...],
+                    operation: Operation, conditions: tuple[Affine, ...], span: Span | None) -> None:  # fmt: skip
+        """Assign ``name[write] = operation`` where conditions hold. The other elements of `box` keep their values.
+
+        If nothing was assigned to `name` before, its other elements are 0.
+        """
+        old = self.read(name, write, span) if self._pieces.get(name) else None
+        tensor = self._new(name, filled=old is None)
+        self._builder.emit(tensor, write, indices, operation, span, conditions)
+        for number, condition in enumerate(conditions) if old is not None else ():
+            # The parts in which this condition is the first that fails are disjoint, and all of them are the rest.
+            fails = Affine.make(-condition.constant - 1, {index: -factor for index, factor in condition.coefficients})
+            rest = (*conditions[:number], fails)
+            if ends(Affine.of(), rest, indices) is not None:
+                assert old is not None
+                self._builder.emit(tensor, write, indices, Linear(terms=(Term(factors=(old,)),)), span, rest)
+        self.place(name, self._whole(name) if old is None else box, Stored(tensor=tensor))
 
     def place(self, name: str, box: Box, source: Source) -> None:
         """Let the elements of `box` be those of `source`."""
@@ -129,7 +149,7 @@ class Elements:
         for box in missing:
             indices, subscripts = _axes(box)
             zero = Term(factors=(Constant(value=Fraction(0)),))
-            self._builder.emit(tensor, subscripts, indices, Linear(terms=(zero,)), self._variables[name].span)
+            self._builder.emit(tensor, subscripts, indices, Linear(terms=(zero,)), self._tensors[name].span)
         return tensor
 
     def _tensor(self, name: str, piece: Piece) -> str | None:
@@ -148,7 +168,7 @@ class Elements:
                 return None
 
     def _whole(self, name: str) -> Box:
-        return tuple((0, size) for size in self._variables[name].shape)
+        return tuple((0, size) for size in self._tensors[name].shape)
 
     def _close(self, tensor: str) -> None:
         for name, (newest, _) in list(self._open.items()):
@@ -164,11 +184,11 @@ class Elements:
         self._open[name] = tensor, region.with_box(box)
         return tensor
 
-    def _new(self, name: str) -> str:
+    def _new(self, name: str, *, filled: bool = False) -> str:
         self._versions[name] = version = self._versions.get(name, 0) + 1
         tensor = name if version == 1 else f"{name}.{version}"
-        variable = self._variables[name]
-        self._builder.tensor(tensor, variable.shape, "value", origin=name, span=variable.span)
+        declared = self._tensors[name]
+        self._builder.tensor(tensor, declared.shape, "value", origin=name, span=declared.span, filled=filled)
         return tensor
 
     def _gather(self, name: str) -> str:

@@ -1,41 +1,41 @@
 """Sums with a name that only quotients by constants read.
 
-In a ``.t`` file a name is a word, so such a sum may saturate before it is divided, although the quotient fits the
-format. ``tabla check`` and ``tabla gen`` say so (decision 22).
+A name is a word, so such a sum may saturate before it is divided, although the quotient fits the format. ``tabla
+check`` and ``tabla gen`` say so (decision 22).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from math import prod
 
 from tabla.graph.format import Format
 from tabla.graph.graph import Constant, Index, Term
 from tabla.languages.kernel.choices import adds
+from tabla.languages.kernel.constants import constant_value
 from tabla.languages.kernel.quantise import shown
-from tabla.languages.tabla.constants import constant_value
-from tabla.languages.tabla.operators import Operator
-from tabla.languages.tabla.program import Expression, Node, Operation, Program, Read
+from tabla.languages.kernel.tree import Apply, Expression, Kernel, Read, Reduce, walk
 
 
-def divided_alone(program: Program, seen: Collection[str]) -> dict[str, Fraction]:
+def divided_alone(kernel: Kernel, seen: Collection[str]) -> dict[str, Fraction]:
     """Return the names that only quotients by constants read, each with the constant of its first quotient.
 
     `seen` are the names that somebody reads outside of the program. They are left out.
     """
     dividends: dict[str, Fraction] = {}
     others = set(seen)
-    for assignment in program.assignments:
-        for node in _nodes(assignment.value):
-            match node:
-                case Operation(operator=Operator.DIVIDE, left=Read(name=name), right=right) if divisor := _known(right):
+    for statement in kernel.statements:
+        if isinstance(statement.value, Read):
+            others.add(statement.value.tensor)
+        for part in walk(statement.value):
+            match part:
+                case Apply(function="divide", arguments=(Read(tensor=name), right)) if divisor := _known(right):
                     dividends.setdefault(name, divisor)
-                case _:
-                    others.update(part.name for part in _operands(node) if isinstance(part, Read))
-        if isinstance(assignment.value, Read):
-            others.add(assignment.value.name)
+                case Apply(arguments=arguments):
+                    others.update(argument.tensor for argument in arguments if isinstance(argument, Read))
+                case Reduce(body=Read(tensor=name)):
+                    others.add(name)
     return {name: divisor for name, divisor in dividends.items() if name not in others}
 
 
@@ -59,17 +59,3 @@ def remark(name: str, divisor: Fraction, terms: Sequence[Term], ranges: Mapping[
 def _known(expression: Expression) -> Fraction | None:
     value = constant_value(expression)
     return None if value is None or abs(value) <= 1 else value
-
-
-def _operands(node: Node) -> Iterator[Node]:
-    for each in (getattr(node, field.name) for field in fields(node)):
-        yield from (part for part in (each if isinstance(each, tuple) else (each,)) if isinstance(part, Node))
-
-
-def _nodes(node: Node) -> Iterator[Node]:
-    """Yield a node and all nodes below it, in no particular order."""
-    waiting = [node]
-    while waiting:
-        found = waiting.pop()
-        yield found
-        waiting += _operands(found)

@@ -1,0 +1,171 @@
+"""A kernel becomes a graph, with the rounding points of decision 0002.
+
+Every model gets its update, ``w - mu * g``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from tabla.base.faults import did_you_mean
+from tabla.base.source import Span, TablaError
+from tabla.graph.format import Format
+from tabla.graph.graph import Affine, Constant, Graph, Index, Read, Term
+from tabla.graph.unread_parts import MEANT
+from tabla.languages.kernel.boxes import Box
+from tabla.languages.kernel.builder import GraphBuilder
+from tabla.languages.kernel.lower.dividends import divided_alone, remark
+from tabla.languages.kernel.lower.elements import Copied, Elements, Multiplied, Piece
+from tabla.languages.kernel.lower.expressions import Expressions, Sum
+from tabla.languages.kernel.rate import Descent, Rate, is_product
+from tabla.languages.kernel.tree import Kernel, Number, Statement, Tensor, Update
+
+
+class Updater:
+    """Emits the statements of ``w.next``."""
+
+    def __init__(self, builder: GraphBuilder, elements: Elements, rate: Rate) -> None:
+        self._builder, self._elements, self._rate = builder, elements, rate
+        rate.define(builder)
+
+    def update(self, update: Update, model: Tensor) -> str:
+        """Emit the update of a model, and return the tensor of its next value.
+
+        Whether the gradient itself is a result changes nothing here.
+        """
+        target = f"{model.name}.next"
+        self._builder.tensor(target, model.shape, "next", origin=model.name, span=model.span)
+        descent = Descent(builder=self._builder, rate=self._rate, target=target, weights=model.name, span=model.span)
+        for piece in self._elements.pieces(update.gradient):
+            match piece.source:
+                case Multiplied(term=term, write=write, span=span) as product:
+                    descent.by_factors(term, write, _restricted(write, product.indices, piece.box), span)
+                case _:
+                    self._by_gradient(descent, piece, update)
+        return target
+
+    def _by_gradient(self, descent: Descent, piece: Piece, update: Update) -> None:
+        indices = tuple(Index(name=f"axis{axis}", low=low, high=high) for axis, (low, high) in enumerate(piece.box))
+        write = tuple(Affine.make(0, {index.name: 1}) for index in indices)
+        word = self._elements.fetch(update.gradient, piece, write)
+        descent.by_word(word, write, indices, update.span)
+
+
+def _restricted(write: Sequence[Affine], indices: tuple[Index, ...], box: Box) -> tuple[Index, ...]:
+    """The part of `indices` for which `write` stays in `box`."""
+    ranges = {index.name: index for index in indices}
+    for subscript, (low, high) in zip(write, box, strict=True):
+        for name, sign in subscript.coefficients:
+            if sign > 0:
+                low, high = low - subscript.constant, high - subscript.constant
+            else:
+                low, high = subscript.constant - high + 1, subscript.constant - low + 1
+            ranges[name] = replace(ranges[name], low=low, high=high)
+    return tuple(ranges[index.name] for index in indices)
+
+
+def lower(
+    kernel: Kernel,
+    *,
+    number_format: Format,
+    results: Sequence[str] = (),
+    runtime_rate: bool = False,
+) -> Graph:
+    """Return the graph of a kernel. Apart from refusing what `number_format` cannot hold, it does not depend on the
+    format.
+
+    `results` are tensors to return beside those that the kernel returns anyway. Elements of a result that no statement
+    writes are 0. With `runtime_rate` the learning rate is a word that hosts load (decision 23).
+
+    Raises `TablaError` for a constant or a learning rate that `number_format` cannot hold, and for a result that is no
+    value of the kernel.
+    """
+    return _Lowering(kernel, number_format, runtime_rate).run(results)
+
+
+class _Lowering:
+    def __init__(self, kernel: Kernel, number_format: Format, runtime_rate: bool) -> None:
+        self._kernel, self._runtime_rate = kernel, runtime_rate
+        self._builder = GraphBuilder(number_format, {})
+        self._elements = Elements(self._builder, kernel.tensors)
+        self._expressions = Expressions(self._builder, self._elements)
+        self._gradients = frozenset(update.gradient for update in kernel.updates)
+        self._divided: Mapping[str, Fraction] = {}
+
+    def run(self, results: Sequence[str]) -> Graph:
+        kernel = self._kernel
+        shown = self._results(results)
+        self._divided = divided_alone(kernel, {*shown, *self._gradients})
+        for name, tensor in kernel.tensors.items():
+            if tensor.role != "value":
+                self._builder.tensor(name, tensor.shape, tensor.role, origin=name, span=tensor.span)
+                self._elements.given(name)
+        for statement in kernel.statements:
+            self._state(statement)
+        # Results come first: a gradient that is one is computed under its own name, beside its update.
+        returned = tuple((each, self._elements.result(each)) for each in shown)
+        updates: dict[str, str] = {}
+        updaters: dict[Fraction, Updater] = {}
+        loaded = None
+        for update in kernel.updates:
+            if update.rate not in updaters:
+                number_format, span = self._builder.number_format, update.rate_span
+                rate = Rate(update.rate, number_format, span, loaded=self._runtime_rate)
+                loaded = rate.record
+                updaters[update.rate] = Updater(self._builder, self._elements, rate)
+            updates[update.model] = updaters[update.rate].update(update, kernel.tensors[update.model])
+        return self._builder.graph(kernel.name, updates, returned, loaded)
+
+    def _results(self, asked: Sequence[str]) -> tuple[str, ...]:
+        """The names to return, each once: the results of the kernel, then what the user asks for."""
+        written = {statement.target for statement in self._kernel.statements}
+        learnt = {update.model for update in self._kernel.updates}
+        names = list(self._kernel.results)
+        for name in asked:
+            if name in learnt:
+                # Models that learn are returned always.
+                continue
+            if name not in written:
+                what = f"'{name}' is not computed" if name in self._kernel.tensors else f"there is no '{name}'"
+                hint = did_you_mean(name, written) or f"there are {', '.join(sorted(written))}"
+                raise TablaError(f"--result {name}: {what}", hint=hint)
+            names.append(name)
+        return tuple(dict.fromkeys(names))
+
+    def _state(self, statement: Statement) -> None:
+        name, indices, write, span = statement.target, statement.indices, statement.write, statement.span
+        ranges = {index.name: index for index in indices}
+        self._builder.ranges.update(ranges)
+        box = tuple((low, high + 1) for low, high in (subscript.bounds(ranges) for subscript in write))
+        single = not write and not statement.conditions
+        if single and isinstance(statement.value, Number) and name not in self._gradients:
+            # A single value that is known needs no word; who reads it reads the constant.
+            constant = Constant(value=statement.value.value, span=statement.value.span)
+            self._elements.place(name, box, Copied(write=write, indices=indices, operand=constant))
+            return
+        value = self._expressions.lower(statement.value, name, indices, statement.conditions)
+        if statement.conditions:
+            operation, conditions = self._expressions.operation(value), statement.conditions
+            self._elements.store_where(name, box, write, indices, operation, conditions, span)
+            return
+        match value.signed() if isinstance(value, Sum) else ():
+            case [Term(factors=[Read() as read], sign=1, reduce=())] if not name.startswith(MEANT):
+                self._elements.place(name, box, Copied(write=write, indices=indices, operand=read))
+            case [term] if name in self._gradients and is_product(term):
+                source = Multiplied(write=write, indices=indices, term=term, span=span)
+                self._elements.place(name, box, source)
+            case terms:
+                self._remark(name, terms, span)
+                operation = self._expressions.operation(value)
+                self._elements.store(name, box, write, indices, operation, span)
+
+    def _remark(self, name: str, terms: Sequence[Term], span: Span | None) -> None:
+        """Say so where a sum that is only divided may saturate."""
+        divisor = self._divided.get(name)
+        if divisor is not None:
+            text = remark(name, divisor, terms, self._builder.ranges, self._builder.number_format)
+            if text is not None:
+                place = "" if span is None else f"{span.source.name}:{span.line}:{span.column}: "
+                self._builder.quantiser.notes.append(f"{place}{text}")

@@ -1,0 +1,46 @@
+"""``x.kernel``: a kernel as ``tabla gen --emit kernel`` prints it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tabla.base.source import Source, TablaError
+from tabla.languages.kernel.lower import lower
+from tabla.languages.kernel.parser import parse
+from tabla.languages.kernel.text import kernel_text
+from tabla.languages.options import ProgramOptions
+from tabla.languages.preprocess import Preprocessed
+from tabla.languages.reading import Reading
+
+
+def read_kernel_file(path: Path, options: ProgramOptions) -> Reading:
+    """Read a kernel in a file, as `read_kernel_text` reads its text."""
+    return read_kernel_text(Source.from_path(path), options)
+
+
+def read_kernel_text(source: Source, options: ProgramOptions) -> Reading:
+    """Read the text of a kernel. It holds sizes, constants and its rate, so options that say them are refused."""
+    path = Path(source.name)
+    given = (
+        ("--size", options.sizes),
+        ("--keep", options.keep),
+        ("-D", options.defines),
+        ("--learning-rate", options.learning_rate is not None),
+    )
+    for option, value in given:
+        if value:
+            raise TablaError(f"{option}: '{path}' is a kernel, which holds that already", hint=f"leave {option} out")
+    kernel = parse(source, path.stem)
+    if options.runtime_rate and len({update.rate for update in kernel.updates}) != 1:
+        raise TablaError(f"--runtime-rate: '{path}' has not one learning rate", hint="leave it out")
+    return Reading(
+        name=path.stem,
+        text=Preprocessed(source=source, original=source),
+        ast=lambda: kernel_text(kernel),
+        kernel=lambda: kernel,
+        lower=lambda number, results: lower(
+            kernel, number_format=number, results=results, runtime_rate=options.runtime_rate
+        ),
+        trainable=True,
+        values=tuple(name for name, tensor in kernel.tensors.items() if tensor.role == "value"),
+    )

@@ -1,0 +1,148 @@
+"""The functions and operators of the kernel: their types, how a text writes them, and what they are in float64."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tabla.base.faults import did_you_mean
+from tabla.base.source import Label, Span, TablaError
+from tabla.graph.functions import FUNCTIONS
+from tabla.languages.kernel.tree import Apply, Expression, Type
+
+Array = NDArray[Any]
+Rule = Literal["numbers", "reals", "comparison", "truths", "choice", "conversion"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signature:
+    """A function: how many arguments it takes, the rule of its types, and its meaning in float64.
+
+    ``numbers`` takes reals or integers, all of one type, which the result has; ``reals`` takes and gives reals;
+    ``comparison`` takes two numbers of one type; ``truths`` takes and gives truth values; ``choice`` takes a truth
+    value and two values of one type; ``conversion`` takes any value. `sign` is the operator that a text writes, with
+    its `tightness`. `folds` computes a constant; None means that the exact rules for rational numbers do.
+    """
+
+    arity: int
+    rule: Rule
+    meaning: Callable[..., Array]
+    sign: str = ""
+    tightness: int = 0
+    folds: Callable[[float], float] | None = None
+
+
+COMPARISON, SUM, PRODUCT, UNARY, ATOM = range(5)
+"""How tightly an expression holds together; an operand that holds less is in parentheses."""
+
+
+def _quotient(left: Array, right: Array) -> Array:
+    """Divide; integers toward zero, and an integer by 0 gives 0."""
+    if left.dtype.kind == "f" or right.dtype.kind == "f":
+        return np.asarray(left / right)
+    whole = np.abs(left) // np.abs(np.where(right == 0, 1, right))
+    return np.where(right == 0, 0, np.sign(left) * np.sign(right) * whole)
+
+
+def _integer(value: Array) -> Array:
+    """Convert to an integer toward zero."""
+    return np.trunc(value).astype(np.int64) if value.dtype.kind == "f" else value.astype(np.int64)
+
+
+def _infix(sign: str, tightness: int, rule: Rule, meaning: Callable[..., Array]) -> Signature:
+    return Signature(arity=2, rule=rule, meaning=meaning, sign=sign, tightness=tightness)
+
+
+def _unit(name: str, folds: Callable[[float], float]) -> Signature:
+    """Return a function of the function unit, which says what it is in float64."""
+    return Signature(arity=1, rule="reals", meaning=FUNCTIONS[name].reals, folds=folds)
+
+
+SIGNATURES: Mapping[str, Signature] = {
+    "add": _infix("+", SUM, "numbers", np.add),
+    "subtract": _infix("-", SUM, "numbers", np.subtract),
+    "multiply": _infix("*", PRODUCT, "numbers", np.multiply),
+    "divide": _infix("/", PRODUCT, "numbers", _quotient),
+    "less": _infix("<", COMPARISON, "comparison", np.less),
+    "less_equal": _infix("<=", COMPARISON, "comparison", np.less_equal),
+    "greater": _infix(">", COMPARISON, "comparison", np.greater),
+    "greater_equal": _infix(">=", COMPARISON, "comparison", np.greater_equal),
+    "equal": _infix("==", COMPARISON, "comparison", np.equal),
+    "not_equal": _infix("!=", COMPARISON, "comparison", np.not_equal),
+    "negate": Signature(arity=1, rule="numbers", meaning=np.negative, sign="-", tightness=UNARY),
+    "abs": Signature(arity=1, rule="numbers", meaning=np.abs),
+    "min": Signature(arity=2, rule="numbers", meaning=np.minimum),
+    "max": Signature(arity=2, rule="numbers", meaning=np.maximum),
+    "sigmoid": _unit("sigmoid", lambda t: 1 / (1 + math.exp(-t)) if t >= 0 else math.exp(t) / (1 + math.exp(t))),
+    "tanh": _unit("tanh", math.tanh),
+    "gaussian": _unit("gaussian", lambda t: math.exp(-t * t)),
+    "log": _unit("log", math.log),
+    "exp": _unit("exp", math.exp),
+    "sqrt": _unit("sqrt", math.sqrt),
+    "sin": _unit("sin", math.sin),
+    "cos": _unit("cos", math.cos),
+    "erf": _unit("erf", math.erf),
+    "softplus": Signature(
+        arity=1,
+        rule="reals",
+        meaning=lambda t: np.logaddexp(0.0, t),
+        folds=lambda t: max(t, 0) + math.log1p(math.exp(-abs(t))),
+    ),
+    "real": Signature(arity=1, rule="conversion", meaning=lambda value: value.astype(np.float64)),
+    "integer": Signature(arity=1, rule="conversion", meaning=_integer),
+    "truth": Signature(arity=1, rule="conversion", meaning=lambda value: value != 0),
+}
+"""All functions by name."""
+TYPES: Mapping[str, Type] = {"real": "real", "integer": "integer", "truth": "truth"}
+INFIX: Mapping[str, str] = {each.sign: name for name, each in SIGNATURES.items() if each.sign and each.arity == 2}
+"""The functions that a text writes between their two arguments, by their signs."""
+
+
+def apply(function: str, *arguments: Expression, span: Span | None = None) -> Apply:
+    """Return a function of values with its type. An unknown name and types that do not fit are a `TablaError`."""
+    signature = SIGNATURES.get(function)
+    if signature is None:
+        hint = did_you_mean(function, SIGNATURES) or f"there are {', '.join(SIGNATURES)}"
+        raise TablaError(f"there is no function '{function}'", *_labels(span), hint=hint)
+    if len(arguments) != signature.arity:
+        plural = "" if signature.arity == 1 else "s"
+        message = f"'{function}' takes {signature.arity} argument{plural}, not {len(arguments)}"
+        raise TablaError(message, *_labels(span), hint=f"give it {signature.arity}")
+    return Apply(
+        function=function,
+        arguments=arguments,
+        type=_type(function, signature, [argument.type for argument in arguments], span),
+        span=span,
+    )
+
+
+def _type(function: str, signature: Signature, types: list[Type], span: Span | None) -> Type:
+    numbers = len(set(types)) == 1 and types[0] != "truth"
+    match signature.rule:
+        case "conversion":
+            return TYPES[function]
+        case "numbers" if numbers:
+            return types[0]
+        case "reals" if set(types) == {"real"}:
+            return "real"
+        case "comparison" if numbers:
+            return "truth"
+        case "truths" if set(types) == {"truth"}:
+            return "truth"
+        case "choice" if types[0] == "truth" and types[1] == types[2]:
+            return types[1]
+    needs = {"numbers": "two reals or two integers", "comparison": "two reals or two integers", "reals": "reals"}
+    raise TablaError(
+        f"'{signature.sign or function}' is given {' and '.join(types)}",
+        *_labels(span),
+        hint=f"it takes {needs.get(signature.rule, signature.rule)}; a real number has a point, and real(...) converts",
+    )
+
+
+def _labels(span: Span | None) -> list[Label]:
+    return [] if span is None else [Label(span)]

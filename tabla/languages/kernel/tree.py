@@ -1,0 +1,162 @@
+"""The kernel: what every notation says, as typed statements over index domains. This file is its definition.
+
+A kernel computes from inputs, labels and models. Its statements run one after the other. It knows no number format, no
+word and no rounding: its numbers are reals, integers and truth values, and :mod:`tabla.languages.kernel.evaluate` says
+what they are in float64.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Literal
+
+from tabla.base.source import Span
+from tabla.graph.graph import Affine, Index
+
+Type = Literal["real", "integer", "truth"]
+Role = Literal["input", "label", "model", "value"]
+Reduction = Literal["sum", "product", "max", "min", "norm"]
+"""How the values of a body become one. The ``norm`` is the square root of the sum of their squares."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """Anything with a place in the user's text. Two nodes that differ in place only are equal."""
+
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Number(Node):
+    """A number, exactly as the text says it."""
+
+    value: Fraction
+    type: Type = "real"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Position(Node):
+    """The value of an index: an integer."""
+
+    index: str
+
+    @property
+    def type(self) -> Type:
+        """The type of the value."""
+        return "integer"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Read(Node):
+    """The element of a tensor at `subscripts`, as it is before the statement. It is within the tensor."""
+
+    tensor: str
+    subscripts: tuple[Affine, ...] = ()
+    type: Type = "real"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Apply(Node):
+    """A function or an operator of the table :data:`tabla.languages.kernel.signatures.SIGNATURES`.
+
+    :func:`tabla.languages.kernel.signatures.apply` makes one with its type.
+    """
+
+    function: str
+    arguments: tuple[Expression, ...]
+    type: Type
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reduce(Node):
+    """The values of `body` over all values of `indices`, the outermost first, as one real number.
+
+    Only values count at which all `conditions` are at least 0. Only a sum has conditions; without any value it is 0.
+    """
+
+    reduction: Reduction
+    indices: tuple[Index, ...]
+    body: Expression
+    conditions: tuple[Affine, ...] = ()
+
+    @property
+    def type(self) -> Type:
+        """The type of the value."""
+        return "real"
+
+
+Expression = Number | Position | Read | Apply | Reduce
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tensor(Node):
+    """A tensor of a kernel; the shape () is that of a single value. The elements of a value begin as 0."""
+
+    name: str
+    shape: tuple[int, ...]
+    role: Role
+    type: Type = "real"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement(Node):
+    """``target[write] = value`` for all values of `indices`. All values are computed before any of them is stored.
+
+    No element is written twice. Elements that are not written keep the value that they had. With `conditions` only
+    those are written at which all of these are at least 0; if the target has no value yet, its other elements are 0.
+    """
+
+    target: str
+    write: tuple[Affine, ...]
+    indices: tuple[Index, ...]
+    value: Expression
+    conditions: tuple[Affine, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Update(Node):
+    """``model -= rate * gradient``, element by element, after all statements. `rate_span` is where the rate is."""
+
+    model: str
+    gradient: str
+    rate: Fraction
+    rate_span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kernel(Node):
+    """A whole kernel, checked. `tensors` come in the order of the text, and `results` are the tensors to return."""
+
+    name: str
+    tensors: Mapping[str, Tensor]
+    statements: tuple[Statement, ...]
+    updates: tuple[Update, ...] = ()
+    results: tuple[str, ...] = ()
+
+
+def spine(expression: Expression) -> tuple[Expression, tuple[Apply, ...]]:
+    """Return the leftmost operand of ``a + b - c ...``, and the operators that follow it, the innermost first.
+
+    Chains lean to the left and may be thousands of operators long, so they are walked in a loop. Everything else nests
+    to a bounded depth.
+    """
+    chain: list[Apply] = []
+    while isinstance(expression, Apply) and expression.arguments:
+        chain.append(expression)
+        expression = expression.arguments[0]
+    return expression, tuple(reversed(chain))
+
+
+def walk(expression: Expression) -> Iterator[Expression]:
+    """Yield an expression and all expressions in it, in no particular order."""
+    waiting = [expression]
+    while waiting:
+        part = waiting.pop()
+        yield part
+        match part:
+            case Apply(arguments=arguments):
+                waiting += arguments
+            case Reduce(body=body):
+                waiting.append(body)
