@@ -13,6 +13,7 @@ from hypothesis import given, settings
 import tabla
 from tabla.base.source import Source, TablaError
 from tabla.graph.graph import Graph, Linear, Statement
+from tabla.graph.passes.minibatch import minibatched
 from tabla.graph.text import graph_text
 from tabla.languages.graph_text.reader import read_graph
 from tabla.program.protocol import fingerprint
@@ -134,7 +135,7 @@ def test_what_is_refused(old: str, new: str, place: str, message: str) -> None:
     [
         ("gen x.graph --format q4.12 -o out", "is a graph for q6.10, and the array is for q4.12"),
         ("gen x.graph -D m=3 -o out", "-D: 'x.graph' is a graph, which holds that already"),
-        ("gen x.graph --minibatch 2 -o out", "--minibatch: 'x.graph'"),
+        ("gen steps.graph --minibatch 2 -o out", "--minibatch: 'steps.graph'"),
         ("gen x.graph --result q -o out", "--result q: the graph has no such tensor"),
         ("gen none.graph -o out", "cannot read 'none.graph'"),
     ],
@@ -144,6 +145,7 @@ def test_options_are_refused(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("x.graph").write_text(f"format q6.10\n{TEXT}")
+    Path("steps.graph").write_text(f"format q6.10\n{graph_text(minibatched(logistic(3), 2))}")
     said = command(*words.split(), status=1)
     assert message in said and "hint:" in said and not Path("out").exists()
     command("gen", "x.graph", "--result", "s", "--pes", "2", "-o", "good", "-q")
