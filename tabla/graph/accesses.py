@@ -100,15 +100,18 @@ def reached(tensor: Tensor, accesses: Iterable[Access]) -> Mask:
 def _mark(mask: Mask, access: Access) -> None:
     box = {index.name: index for index in access.indices}
     mentioned = [name for subscript in access.subscripts for name in subscript.names]
-    tied = [constraint for constraint in access.constraints if not set(mentioned).isdisjoint(constraint.names)]
-    if not tied and len(set(mentioned)) == len(mentioned):
-        # No index ties two axes, so the elements are a product of positions.
-        if all(len(subscript.names) <= 1 for subscript in access.subscripts):
-            mask[tuple(_slice(subscript, box) for subscript in access.subscripts)] = True
-        else:
-            mask[np.ix_(*(_positions(subscript, box) for subscript in access.subscripts))] = True
-        return
     try:
+        if access.constraints and ends(Affine.of(), access.constraints, access.indices) is None:
+            return
+        if all(set(mentioned).isdisjoint(c.names) for c in access.constraints) and len(set(mentioned)) == len(
+            mentioned
+        ):
+            # Nothing ties two axes, so the elements are a product of positions.
+            if all(len(subscript.names) <= 1 for subscript in access.subscripts):
+                mask[tuple(_slice(subscript, box) for subscript in access.subscripts)] = True
+            else:
+                mask[np.ix_(*(_positions(subscript, box) for subscript in access.subscripts))] = True
+            return
         at = coordinates(access.constraints, access.indices, set(mentioned))
     except TooManyPoints:
         mask[...] = True

@@ -44,7 +44,8 @@ def _changes(statement: Statement, graph: Graph, found: dict[str, Mask]) -> Mask
         return None
     box = statement.box
     total: Mask = np.zeros((1,) * len(statement.indices), dtype=np.bool_)
-    added = [t for t in operation.terms if len(t.factors) == 1 and adds_to(statement, t.factors[0], graph)]
+    plain = [t for t in operation.terms if len(t.factors) == 1 and t.sign == 1 and not t.reduce]
+    added = [t for t in plain if adds_to(statement, t.factors[0], graph)]
     if graph.tensors[statement.target].role == "next" and len(added) != 1:
         return None
     for term in operation.terms:

@@ -97,6 +97,7 @@ def test_a_product_with_nothing_is_nothing() -> None:
 
 def test_a_model_that_is_replaced_changes_everywhere() -> None:
     assert changing(learner(TWO, (Term(factors=(G,)),)))["w.next"].all()
+    assert changing(learner(TWO, (Term(factors=(W,), sign=-1), Term(factors=(G,)))))["w.next"].all()
 
 
 def test_an_update_does_not_read_what_it_adds_to() -> None:
@@ -106,3 +107,17 @@ def test_an_update_does_not_read_what_it_adds_to() -> None:
     assert adds_to(update, W, graph) and not adds_to(update, G, graph)
     other = Read(tensor="w", subscripts=(Affine.of(3, i=-1),))
     assert not adds_to(update, other, graph)
+
+
+def test_constraints_that_nothing_keeps_leave_no_element() -> None:
+    statement = Statement(
+        id=0,
+        target="w.next",
+        write=(AT,),
+        indices=(FOUR,),
+        operation=Linear(terms=(Term(factors=(Read(tensor="x", subscripts=(Affine.of(2),)),)),)),
+        constraints=(Affine.of(-5, i=1),),
+    )
+    graph = learner(FOUR, (Term(factors=(W,)),))
+    (access,) = reads_of(statement, graph)
+    assert not reached(graph.tensors["x"], [access]).any()
