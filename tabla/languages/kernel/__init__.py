@@ -1,5 +1,1 @@
-"""What the notations share on the way to the graph.
-
-These are the builder of graphs, constants that are held against the format, the learning rate, powers and whole
-numbers.
-"""
+"""The kernel: one tree for what every notation says, its text, its proof, its meaning, and its way to the graph."""

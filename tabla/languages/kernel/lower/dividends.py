@@ -12,9 +12,9 @@ from math import prod
 
 from tabla.graph.format import Format
 from tabla.graph.graph import Constant, Index, Term
-from tabla.languages.kernel.choices import adds
 from tabla.languages.kernel.constants import constant_value
-from tabla.languages.kernel.quantise import shown
+from tabla.languages.kernel.lower.choices import adds
+from tabla.languages.kernel.lower.quantise import shown
 from tabla.languages.kernel.tree import Apply, Expression, Kernel, Read, Reduce, walk
 
 

@@ -16,7 +16,7 @@ from tabla.base.source import Span
 from tabla.graph.constraints import ends
 from tabla.graph.graph import Affine, Constant, Index, Linear, Operand, Operation, Read, Term
 from tabla.languages.kernel.boxes import Box, difference, intersection
-from tabla.languages.kernel.builder import GraphBuilder
+from tabla.languages.kernel.lower.builder import GraphBuilder
 from tabla.languages.kernel.regions import Region
 from tabla.languages.kernel.tree import Tensor
 

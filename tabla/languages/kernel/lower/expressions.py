@@ -28,12 +28,12 @@ from tabla.graph.graph import (
     Term,
 )
 from tabla.languages.kernel import tree
-from tabla.languages.kernel.builder import GraphBuilder, single
-from tabla.languages.kernel.choices import choice, factor_of, undivided
 from tabla.languages.kernel.constants import affine_of, constant_value
-from tabla.languages.kernel.functions import Functions, idle
+from tabla.languages.kernel.lower.builder import GraphBuilder, single
+from tabla.languages.kernel.lower.choices import choice, factor_of, undivided
 from tabla.languages.kernel.lower.elements import Elements
-from tabla.languages.kernel.scaled import SummedPart, times
+from tabla.languages.kernel.lower.functions import Functions, idle
+from tabla.languages.kernel.lower.scaled import SummedPart, times
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,11 +15,11 @@ from tabla.graph.format import Format
 from tabla.graph.graph import Affine, Constant, Graph, Index, Read, Term
 from tabla.graph.unread_parts import MEANT
 from tabla.languages.kernel.boxes import Box
-from tabla.languages.kernel.builder import GraphBuilder
+from tabla.languages.kernel.lower.builder import GraphBuilder
 from tabla.languages.kernel.lower.dividends import divided_alone, remark
 from tabla.languages.kernel.lower.elements import Copied, Elements, Multiplied, Piece
 from tabla.languages.kernel.lower.expressions import Expressions, Sum
-from tabla.languages.kernel.rate import Descent, Rate, is_product
+from tabla.languages.kernel.lower.rate import Descent, Rate, is_product
 from tabla.languages.kernel.tree import Kernel, Number, Statement, Tensor, Update
 
 

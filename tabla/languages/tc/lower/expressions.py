@@ -28,10 +28,10 @@ from tabla.graph.graph import (
     Term,
 )
 from tabla.languages.kernel.boxes import Box, volume
-from tabla.languages.kernel.builder import GraphBuilder, Sum, negated
-from tabla.languages.kernel.choices import factor_of, undivided
-from tabla.languages.kernel.functions import Functions
-from tabla.languages.kernel.scaled import times
+from tabla.languages.kernel.lower.builder import GraphBuilder, Sum, negated
+from tabla.languages.kernel.lower.choices import factor_of, undivided
+from tabla.languages.kernel.lower.functions import Functions
+from tabla.languages.kernel.lower.scaled import times
 from tabla.languages.tc import program
 from tabla.languages.tc.lower.integers import Integers, reads_integers
 from tabla.languages.tc.lower.points import Points

@@ -14,8 +14,8 @@ from tabla.base.source import Span
 from tabla.graph.format import Format
 from tabla.graph.graph import Affine, Constant, Extreme, Graph, Index, Linear, Operand, Operation, Product, Read, Term
 from tabla.languages.kernel.boxes import Box, covers, difference, hull, meets, volume
-from tabla.languages.kernel.builder import GraphBuilder
-from tabla.languages.kernel.scaled import times
+from tabla.languages.kernel.lower.builder import GraphBuilder
+from tabla.languages.kernel.lower.scaled import times
 from tabla.languages.tc import program
 from tabla.languages.tc.constraints import Interval
 from tabla.languages.tc.lower.domains import left_out, pieces_of

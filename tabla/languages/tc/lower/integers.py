@@ -23,8 +23,8 @@ from tabla.graph.graph import (
     Read,
     Term,
 )
-from tabla.languages.kernel.builder import Sum, negated
-from tabla.languages.kernel.whole import integer, modulus, truncated
+from tabla.languages.kernel.lower.builder import Sum, negated
+from tabla.languages.kernel.lower.whole import integer, modulus, truncated
 from tabla.languages.tc import program
 from tabla.languages.tc.lower.words import Words
 from tabla.languages.tc.program import Value, walk

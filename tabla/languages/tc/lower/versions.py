@@ -14,7 +14,7 @@ from fractions import Fraction
 from tabla.base.source import Span
 from tabla.graph.graph import Affine, Constant, Index, Linear, Operand, Read, Term
 from tabla.languages.kernel.boxes import Box, covers, hull, meets, without
-from tabla.languages.kernel.builder import GraphBuilder
+from tabla.languages.kernel.lower.builder import GraphBuilder
 from tabla.languages.tc.lower.words import Held
 
 

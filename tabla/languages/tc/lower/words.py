@@ -11,10 +11,10 @@ from typing import NoReturn
 
 from tabla.base.source import Label, Span, TablaError
 from tabla.graph.graph import Constant, Extreme, ExtremeOp, Linear, Operand, Operation, Read, Term
-from tabla.languages.kernel import choices
-from tabla.languages.kernel.builder import GraphBuilder, Sum
-from tabla.languages.kernel.functions import idle
-from tabla.languages.kernel.scaled import SummedPart
+from tabla.languages.kernel.lower import choices
+from tabla.languages.kernel.lower.builder import GraphBuilder, Sum
+from tabla.languages.kernel.lower.functions import idle
+from tabla.languages.kernel.lower.scaled import SummedPart
 from tabla.languages.tc import program
 from tabla.languages.tc.lower.points import Points
 from tabla.languages.tc.program import Value

@@ -9,8 +9,8 @@ from fractions import Fraction
 from tabla.graph.decimals import PI
 from tabla.graph.format import Format
 from tabla.graph.graph import Compare, CompareOp, Constant, Divide, Function, FunctionName, Linear, Operand, Read, Term
-from tabla.languages.kernel.builder import Sum, negated
-from tabla.languages.kernel.whole import Part
+from tabla.languages.kernel.lower.builder import Sum, negated
+from tabla.languages.kernel.lower.whole import Part
 from tabla.languages.tile.program import Operator
 
 MADE: frozenset[Operator] = frozenset(

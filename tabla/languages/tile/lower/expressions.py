@@ -21,11 +21,11 @@ from tabla.graph.graph import (
     Read,
     Term,
 )
-from tabla.languages.kernel import scaled
-from tabla.languages.kernel.builder import GraphBuilder, Sum, negated
-from tabla.languages.kernel.choices import choice, factor_of, plain_term, undivided
-from tabla.languages.kernel.functions import Functions, idle
-from tabla.languages.kernel.whole import Part, ceil, floor, half_even, quotient, toward_zero
+from tabla.languages.kernel.lower import scaled
+from tabla.languages.kernel.lower.builder import GraphBuilder, Sum, negated
+from tabla.languages.kernel.lower.choices import choice, factor_of, plain_term, undivided
+from tabla.languages.kernel.lower.functions import Functions, idle
+from tabla.languages.kernel.lower.whole import Part, ceil, floor, half_even, quotient, toward_zero
 from tabla.languages.tile import program as tile
 from tabla.languages.tile.elementwise import WHOLE
 from tabla.languages.tile.lower.bits import Bits

@@ -27,8 +27,8 @@ from tabla.graph.graph import (
     Role,
     Term,
 )
-from tabla.languages.kernel.builder import GraphBuilder, single
-from tabla.languages.kernel.scaled import times
+from tabla.languages.kernel.lower.builder import GraphBuilder, single
+from tabla.languages.kernel.lower.scaled import times
 from tabla.languages.tile.lower.expressions import Expressions
 from tabla.languages.tile.lower.known import Subscripts, constant, refuse
 from tabla.languages.tile.lower.projection import inhabited

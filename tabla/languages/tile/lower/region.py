@@ -14,7 +14,7 @@ from math import gcd
 
 from tabla.base.source import Span
 from tabla.graph.graph import Affine, Index
-from tabla.languages.kernel.lattice import column_hermite, divisible
+from tabla.languages.kernel.lower.lattice import column_hermite, divisible
 from tabla.languages.tile.domain import Domain, Row, intervals_of
 from tabla.languages.tile.program import Contraction, Rational, Subscript
 

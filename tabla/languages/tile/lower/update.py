@@ -5,9 +5,9 @@ from __future__ import annotations
 from tabla.base.source import Label, TablaError
 from tabla.graph.graph import Affine, Index, Term
 from tabla.graph.rate import RATE
-from tabla.languages.kernel.builder import GraphBuilder
-from tabla.languages.kernel.quantise import shown
-from tabla.languages.kernel.rate import Descent, Rate, is_product
+from tabla.languages.kernel.lower.builder import GraphBuilder
+from tabla.languages.kernel.lower.quantise import shown
+from tabla.languages.kernel.lower.rate import Descent, Rate, is_product
 from tabla.languages.tile.lower.expressions import Expressions
 from tabla.languages.tile.lower.region import Region, region_of
 from tabla.languages.tile.program import Contraction, Elementwise, Node, Number, Program, Step

@@ -12,7 +12,7 @@ from tabla.base.source import Source, TablaError
 from tabla.graph.format import Format
 from tabla.graph.graph import Graph, Linear
 from tabla.graph.verify import verify
-from tabla.languages.kernel.rate import Rate
+from tabla.languages.kernel.lower.rate import Rate
 from tabla.languages.tabla import parse
 from tabla.languages.tabla.lower import lower
 from tests.languages.tabla.lower.graph_lines import lines

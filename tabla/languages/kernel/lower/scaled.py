@@ -28,8 +28,8 @@ from tabla.graph.graph import (
     Read,
     Term,
 )
-from tabla.languages.kernel.choices import Member, Word
-from tabla.languages.kernel.quantise import Quantiser
+from tabla.languages.kernel.lower.choices import Member, Word
+from tabla.languages.kernel.lower.quantise import Quantiser
 
 Part = Callable[[Operation], Read]
 """Makes a temporary of an operation."""

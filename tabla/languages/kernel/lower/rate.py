@@ -11,10 +11,10 @@ from tabla.base.source import Label, Span, TablaError
 from tabla.graph.format import Format
 from tabla.graph.graph import Affine, Index, Linear, Operand, Ordinal, Read, Term
 from tabla.graph.rate import RATE, RuntimeRate
-from tabla.languages.kernel.builder import GraphBuilder, mentioned
-from tabla.languages.kernel.choices import Word
-from tabla.languages.kernel.quantise import Quantiser, shown
-from tabla.languages.kernel.scaled import Scaled, taken_apart
+from tabla.languages.kernel.lower.builder import GraphBuilder, mentioned
+from tabla.languages.kernel.lower.choices import Word
+from tabla.languages.kernel.lower.quantise import Quantiser, shown
+from tabla.languages.kernel.lower.scaled import Scaled, taken_apart
 
 
 class Rate:

@@ -39,9 +39,9 @@ from tabla.graph.graph import (
 )
 from tabla.graph.rate import RuntimeRate
 from tabla.graph.rewrite import summed_names
-from tabla.languages.kernel.choices import adds, plain_term
-from tabla.languages.kernel.quantise import Quantiser, Use
-from tabla.languages.kernel.scaled import Fitting, outside, scalable, words_of
+from tabla.languages.kernel.lower.choices import adds, plain_term
+from tabla.languages.kernel.lower.quantise import Quantiser, Use
+from tabla.languages.kernel.lower.scaled import Fitting, outside, scalable, words_of
 
 _ZERO = Constant(value=Fraction(0))
 
@@ -49,7 +49,7 @@ _ZERO = Constant(value=Fraction(0))
 def remarks(statements: Sequence[Statement], number_format: Format) -> Iterator[str]:
     """Yield a note for each place where ``log(1 + exp(x))`` is computed, whose power saturates before the result does.
 
-    It does not where x is ``-|x|``, as in the soft plus of `tabla.languages.kernel.functions`.
+    It does not where x is ``-|x|``, as in the soft plus of `tabla.languages.kernel.lower.functions`.
     """
     last: dict[str, Operation] = {}
     told: set[str] = set()

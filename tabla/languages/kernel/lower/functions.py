@@ -11,9 +11,9 @@ from fractions import Fraction
 from tabla.base.source import Span
 from tabla.graph.format import Format
 from tabla.graph.graph import Compare, Constant, Divide, ExtremeOp, Function, FunctionName, Linear, Operand, Read, Term
-from tabla.languages.kernel.builder import Sum, single
-from tabla.languages.kernel.scaled import times
-from tabla.languages.kernel.whole import Part
+from tabla.languages.kernel.lower.builder import Sum, single
+from tabla.languages.kernel.lower.scaled import times
+from tabla.languages.kernel.lower.whole import Part
 
 MOST_FACTORS = 16
 """The largest whole power that is multiplied factor by factor. Larger ones are squared repeatedly."""
