@@ -10,14 +10,18 @@ ROOT_COPIES = 3
 """A memory of a root exists once for each operand."""
 
 
+def block_words(width: int) -> int:
+    """Return the words of a block RAM for words of `width` bits, at most 36."""
+    return next(words for bits, words in SHAPES if width <= bits)
+
+
 def further_blocks(schedule: Schedule) -> int:
     """Count the block RAMs of all lanes and roots, without the first of each memory.
 
     The first one is free, because small memories lie in LUTs or in a block RAM that is there anyway. A memory has a
     power of two of words. Guard bits of models, and memories that nobody reads, are not looked at.
     """
-    width = schedule.format.width
-    words = next(words for bits, words in SHAPES if width <= bits)
+    words = block_words(schedule.format.width)
     depths, slots, template = schedule.layout.depths, schedule.ring_slots, schedule.template
 
     def beyond(deep: int) -> int:

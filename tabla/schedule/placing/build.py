@@ -22,7 +22,7 @@ from tabla.schedule.mapping.capacity import largest_tensor
 from tabla.schedule.mapping.effort import Objective
 from tabla.schedule.mapping.judge import Figures, Judge
 from tabla.schedule.mapping.mapping import Mapping
-from tabla.schedule.placing.block_rams import further_blocks
+from tabla.schedule.placing.block_rams import block_words, further_blocks
 from tabla.schedule.placing.borders import Border
 from tabla.schedule.placing.dependences import Dependences
 from tabla.schedule.placing.initiation_interval import initiation_interval_of, unit_spans
@@ -31,6 +31,7 @@ from tabla.schedule.placing.output_port import OutputPort
 from tabla.schedule.placing.placed import Placed, Scheduler, all_strands
 from tabla.schedule.placing.reservations import Reservations
 from tabla.schedule.placing.schedule import Schedule
+from tabla.schedule.placing.sharing import sharing, with_addresses_of
 from tabla.schedule.placing.waits import waits_of
 from tabla.schedule.strands.allocation import lay_out
 from tabla.schedule.strands.builder import Builder
@@ -168,6 +169,9 @@ def schedule_mapping(
         if shorter >= initiation_interval:
             break
         placed, initiation_interval = later, shorter
+    least = block_words(format.width)
+    shared = sharing(placed, mapping, layout, initiation_interval, least=least)
+    placed, site = with_addresses_of(placed, layout, shared), replace(site, layout=shared)
     return _assemble(graph, mapping, site, placed, initiation_interval, format, objective)
 
 
