@@ -133,7 +133,7 @@ def _transformer(file: Path) -> None:
 
 
 NETWORKS = (
-    Network(name="perceptron", write=_perceptron, most=1.0),
+    Network(name="perceptron", write=_perceptron),
     Network(name="autoencoder", write=_autoencoder),
     Network(name="lenet", write=_lenet, most=4.0),
     Network(name="cifar", write=_cifar, most=4.0),

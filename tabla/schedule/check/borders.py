@@ -15,7 +15,7 @@ from tabla.schedule.check.residues import POISON, Residues
 from tabla.schedule.check.runs import Numbers, address_of
 from tabla.schedule.check.wiring import Write
 from tabla.schedule.placing.schedule import Schedule
-from tabla.schedule.strands.layout import Key, is_scratch
+from tabla.schedule.strands.layout import Key, Lifetime, is_scratch
 from tabla.schedule.strands.regions import LANE_BANKS, ScheduleFault
 from tabla.schedule.strands.strand import Strand, by_unit
 from tabla.schedule.strands.streams import Filling, dump_words, loaded, streamed
@@ -66,13 +66,14 @@ class _Beats:
     def _memories(self) -> dict[str, Residues]:
         template, regions = self.schedule.template, self.images.regions.all()
         groups = max(1, template.roots)
+        words = {memory: max(region.base + region.words for region in held) for memory, held in regions.items()}
         return {
             memory: np.full(
-                (held[-1].base + held[-1].words, groups, 1 if memory.startswith("root ") else template.lanes),
+                (words[memory], groups, 1 if memory.startswith("root ") else template.lanes),
                 _NOTHING,
                 dtype=np.int64,
             )
-            for memory, held in regions.items()
+            for memory in regions
         }
 
     def _image(self, key: Key) -> Residues:
@@ -182,6 +183,7 @@ class _DumpMemory:
         self,
         memory: str,
         at: Numbers,
+        when: Lifetime,
         window: bool,
         lanes: slice,
         active: Active | None,
@@ -200,7 +202,9 @@ class _DumpMemory:
         own = words if at_root else words[:, :, lanes]
         return np.broadcast_to(own, (len(at), *own.shape[1:]))
 
-    def gathered(self, memory: str, at: Numbers, window: bool, position: Residues, name: str) -> Residues:
+    def gathered(
+        self, memory: str, at: Numbers, when: Lifetime, window: bool, position: Residues, name: str
+    ) -> Residues:
         """Nothing is gathered while models are read back."""
         raise ScheduleFault(f"'{name}' gathers")
 
@@ -241,9 +245,11 @@ def _check_dump(schedule: Schedule, images: Images) -> None:
         + [np.broadcast_to(_left(machine, w), (len(w.cycles), groups)) for w in puts]
     )[order]
     at, places = np.zeros(1, dtype=np.int64), (("model", slice(0, template.lanes)), ("root memory", slice(0, 1)))
-    wanted = [memory.read(name, at, True, lanes, None, "dump")[0].T for name, lanes in places]
+    when = (0, 0)
+    wanted = [memory.read(name, at, when, True, lanes, None, "dump")[0].T for name, lanes in places]
     for name, lanes in places if wide else ():
-        wanted.append(residues.guard(memory.read(name, at, True, lanes, None, "dump", stored=name in wide)[0].T))
+        stored = memory.read(name, at, when, True, lanes, None, "dump", stored=name in wide)
+        wanted.append(residues.guard(stored[0].T))
     size = dump_words(template, schedule.mapped.model_guard)
     if not np.array_equal(words, np.concatenate(wanted)) or words.size != size:
         raise ScheduleFault("a dump gives other words than those of each lane and of the root")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,10 +65,25 @@ class Images:
         self.regions = Regions(self.schedule.layout)
         self._left = frozenset((key, False) for key in self.schedule.mapping.updated)
         for memory, held in self.regions.all().items():
-            for before, after in pairwise(held):
-                if after.base < before.base + before.words:
+            for before, after in combinations(held, 2):  # in the order of their bases
+                if after.base < before.base + before.words and not self._apart(before, after):
                     names = " and ".join(f"{r.key[0][0]} at {r.key[0][1]}" for r in (before, after))
                     raise ScheduleFault(f"{names} share words of {memory}")
+
+    def _apart(self, one: Region, other: Region) -> bool:
+        """Say whether two places may share addresses: what a sample leaves there matters to neither of them later.
+
+        One of them ends before the other begins, and both end before the next sample begins with either. The next
+        sample begins an initiation interval later, or at any time after that. What is loaded, streamed or updated stays
+        from sample to sample, so it shares nothing.
+        """
+        if one.lifetime is None or other.lifetime is None:
+            return False
+        stays = self._streamed | self._loaded
+        if any(region.key[0] in stays or region.key in self._left for region in (one, other)):
+            return False
+        first, second = sorted((one.lifetime, other.lifetime))
+        return first[1] < second[0] and second[1] < first[0] + self.schedule.initiation_interval
 
     def place(self, key: MemoryKey) -> Place:
         """The place of a region."""

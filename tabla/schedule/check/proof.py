@@ -18,9 +18,10 @@ from tabla.schedule.check.fields import Active, guarded, lanes_of
 from tabla.schedule.check.images import Images
 from tabla.schedule.check.machine import Machine
 from tabla.schedule.check.residues import Residues
-from tabla.schedule.check.runs import Numbers, address_of
+from tabla.schedule.check.runs import Numbers, address_of, span_of
 from tabla.schedule.check.wiring import Write
 from tabla.schedule.placing.schedule import Schedule
+from tabla.schedule.strands.layout import Lifetime
 from tabla.schedule.strands.leaving import elements, words_per_write
 from tabla.schedule.strands.regions import Region, ScheduleFault, writing_generators
 
@@ -31,8 +32,8 @@ class _RunMemory:
 
     images: Images
 
-    def _region(self, memory: str, at: Numbers, window: bool, name: str) -> Region:
-        region = self.images.regions.of(memory, int(at.min()))
+    def _region(self, memory: str, at: Numbers, when: Lifetime, window: bool, name: str) -> Region:
+        region = self.images.regions.of(memory, int(at.min()), when)
         if int(at.max()) >= region.base + region.words:
             raise ScheduleFault(f"'{name}' leaves {region.key}")
         if window != memory.endswith("data"):
@@ -43,6 +44,7 @@ class _RunMemory:
         self,
         memory: str,
         at: Numbers,
+        when: Lifetime,
         window: bool,
         lanes: slice,
         active: Active | None,
@@ -51,14 +53,16 @@ class _RunMemory:
         stored: bool = False,
     ) -> Residues:
         """The words that the layout puts there."""
-        region = self._region(memory, at, window, name)
+        region = self._region(memory, at, when, window, name)
         image, own = self.images.found(region.key, stored, name), at - region.base
         self.images.mark(self.images.read, region, own, lanes, active)
         return (image if image.shape[2] == 1 else image[:, :, lanes])[own]
 
-    def gathered(self, memory: str, at: Numbers, window: bool, position: Residues, name: str) -> Residues:
+    def gathered(
+        self, memory: str, at: Numbers, when: Lifetime, window: bool, position: Residues, name: str
+    ) -> Residues:
         """Any word of a place may be meant: its elements follow each other as those of the tensor do."""
-        region = self._region(memory, at, window, name)
+        region = self._region(memory, at, when, window, name)
         self.images.mark(self.images.read, region, np.arange(region.words), slice(0, 1), None)
         own = np.broadcast_to((at - region.base)[:, None, None], position.shape)
         return residues.gathered(region.key[0][0], own, position)
@@ -93,7 +97,7 @@ class _Proof:
     ) -> Region:
         address = address_of(write.operation, generator, write.strand)
         at = write.strand.values(address)
-        region = self.images.regions.of(memory, int(at.min()))
+        region = self.images.regions.of(memory, int(at.min()), span_of(write.cycles))
         if address.window or int(at.max()) >= region.base + region.words:
             raise ScheduleFault(f"'{write.strand.comment}' leaves {region.key}")
         image, own = self.images.words(region.key, left=True), at - region.base

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from tabla.schedule.strands.layout import Lifetime
 from tabla.schedule.strands.strand import Address, Operation, Strand
 
 Numbers = NDArray[np.int64]
@@ -16,6 +17,11 @@ Numbers = NDArray[np.int64]
 def address_of(operation: Operation, generator: str, strand: Strand) -> Address:
     """Return a generator of an operation. A generator that the operation does not name stays at address 0."""
     return operation.addresses.get(generator) or Address(strides=(0,) * len(strand.counts))
+
+
+def span_of(cycles: Numbers) -> Lifetime:
+    """Return the first and the last of some cycles."""
+    return int(cycles.min()), int(cycles.max())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -13,6 +13,7 @@ from tabla.schedule.check.residues import Mode, Residues, Sum
 from tabla.schedule.check.runs import Numbers
 from tabla.schedule.check.wiring import Sources, Wiring
 from tabla.schedule.placing.schedule import Schedule
+from tabla.schedule.strands.layout import Lifetime
 
 
 class Memory(Protocol):
@@ -22,6 +23,7 @@ class Memory(Protocol):
         self,
         memory: str,
         at: Numbers,
+        when: Lifetime,
         window: bool,
         lanes: slice,
         active: Active | None,
@@ -31,11 +33,14 @@ class Memory(Protocol):
     ) -> Residues:
         """The words at addresses, of shape [addresses, groups, lanes], extent 1 where all have the same.
 
-        `active`, of shape [addresses, lanes], says which of the `lanes` need them; None: all. `name` is who asks. With
-        `stored` they are integers of wide models, with their guard bits.
+        `when` are the first and the last cycle in which they are read. `active`, of shape [addresses, lanes], says
+        which of the `lanes` need them; None: all. `name` is who asks. With `stored` they are integers of wide models,
+        with their guard bits.
         """
 
-    def gathered(self, memory: str, at: Numbers, window: bool, position: Residues, name: str) -> Residues:
+    def gathered(
+        self, memory: str, at: Numbers, when: Lifetime, window: bool, position: Residues, name: str
+    ) -> Residues:
         """The words at addresses to which data add a position."""
 
 

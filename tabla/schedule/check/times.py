@@ -6,13 +6,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from tabla.schedule.check.runs import address_of
+from tabla.schedule.check.runs import address_of, span_of
 from tabla.schedule.mapping.places import Place
 from tabla.schedule.placing.schedule import Schedule
 from tabla.schedule.strands.layout import hollow, is_scratch
 from tabla.schedule.strands.regions import Region, Regions, gathers, reading_generators, refuse, writing_generators
 from tabla.schedule.strands.strand import Cycles, Strand
+from tabla.schedule.strands.tasks import MemoryKey
 from tabla.templates.template import Template, timing
+
+_Owned = tuple[str, MemoryKey]
+"""A memory, and the key of a place there."""
 
 
 class _Times:
@@ -33,18 +37,18 @@ def check_times(schedule: Schedule) -> None:
     """Words are written before they are read, not while they are read, and not replaced before their last read."""
     regions = Regions(schedule.layout)
     precise = _shared_rows(schedule, regions)
-    times: dict[tuple[str, int], _Times] = {}
-    owners: dict[tuple[str, int], Region] = {}
+    times: dict[_Owned, _Times] = {}
+    owners: dict[_Owned, Region] = {}
     for strand, slot in ((s, slot) for s in schedule.strands for slot in range(len(s.body))):
         operation, cycles = strand.body[slot], strand.cycles(slot)
         for kind, ports in (("read", reading_generators), ("write", writing_generators)):
             for generator, memory in ports(strand.unit, operation):
                 at = strand.values(address_of(operation, generator, strand))
-                region = regions.of(memory, int(at.min()))
+                region = regions.of(memory, int(at.min()), span_of(cycles))
                 refuse(int(at.max()) >= region.base + region.words, f"'{strand.comment}' leaves {region.key}")
                 beside = _beside(schedule.template, strand, region)
                 refuse(beside, f"'{strand.comment}' uses lanes beside those of {region.key[0][0]}")
-                key = (memory, region.base)
+                key = (memory, region.key)
                 owners[key] = region
                 row, when = at - region.base, cycles
                 if kind == "read" and gathers(operation, generator):
@@ -73,14 +77,15 @@ def _anywhere(region: Region, cycles: Cycles) -> tuple[Cycles, Cycles]:
     return np.tile(rows, 2), np.repeat(cycles[[0, -1]], region.words)
 
 
-def _shared_rows(schedule: Schedule, regions: Regions) -> frozenset[tuple[str, int]]:
+def _shared_rows(schedule: Schedule, regions: Regions) -> frozenset[_Owned]:
     """Lane memories that several strands write: their rows are shared, so lanes must be told apart."""
-    writers: dict[tuple[str, int], int] = {}
+    writers: dict[_Owned, int] = {}
     for strand in (s for s in schedule.strands if s.unit == "lane_write"):
-        for operation in strand.body:
+        for slot, operation in enumerate(strand.body):
             for generator, memory in writing_generators("lane_write", operation):
-                region = regions.of(memory, int(strand.values(address_of(operation, generator, strand)).min()))
-                writers[(memory, region.base)] = writers.get((memory, region.base), 0) + 1
+                at = strand.values(address_of(operation, generator, strand))
+                region = regions.of(memory, int(at.min()), span_of(strand.cycles(slot)))
+                writers[(memory, region.key)] = writers.get((memory, region.key), 0) + 1
     return frozenset(key for key, count in writers.items() if count > 1)
 
 

@@ -40,7 +40,9 @@ class Effort:
     * `sequencers`: numbers of sequencers that are tried beside one, for `clustered` mappings each.
     * `root_price`, `sequencer_price`: how many lanes a further root or sequencer weighs against cycles. A root takes
       the room of two to three lanes; a sequencer takes strand memory, loops and generators of two units, 300 to 400
-      LUT4.
+      LUT4. `block_price`: the same for a block RAM beyond the first of each memory; `call_block_price` holds instead
+      for programs that update no model, whose tensors take most of the memory. There, one more block RAM in every lane
+      must save a thousandth of the cycles.
 
     Changes, which only an exact schedule can judge:
 
@@ -55,6 +57,9 @@ class Effort:
       the search ends; `detour`: cycles that one change may cost.
     * `objective`: what counts first. For ``latency`` these are the cycles from the first word of a sample to its last
       result or update; the stream then has as many words a beat as make fewer beats.
+    * `work`: in a program of more than `short` statements, how many statements the mappings of one round have in all. A
+      round then takes the same time for every length of a program. `least_gain`: a round of such a program that saves
+      less than this fraction of the cycles is like one without a gain.
     * `parts`: numbers of strands that an update is divided into; `most_turns`: strands of one chain at the root.
     """
 
@@ -73,6 +78,8 @@ class Effort:
     clustered: int = 2
     root_price: float = 0.6
     sequencer_price: float = 1.5
+    block_price: float = 0.0
+    call_block_price: float = 0.001
     starts: int = 4
     starts_of_long: int = 2
     short: int = 14
@@ -84,6 +91,8 @@ class Effort:
     change_beam: int = 2
     patience: int = 1
     detour: int = 2
+    work: int = 3000
+    least_gain: float = 0.001
     parts: tuple[int, ...] = (2, 3, 4, 8)
     most_turns: int = 10
     objective: Objective = "throughput"
@@ -113,6 +122,7 @@ EFFORTS = (
         starts_of_long=1,
         hastened=1,
         promising=0,
+        work=1000,
     ),
     Effort(),
     Effort(
@@ -131,6 +141,8 @@ EFFORTS = (
         change_beam=5,
         patience=3,
         detour=6,
+        work=20_000,
+        least_gain=0.0,
     ),
 )
 """The levels of ``--effort``: 0 takes the best estimate, 1 improves one schedule, 2 is the default, 3 takes minutes."""
@@ -139,7 +151,7 @@ DEFAULT_EFFORT = 2
 
 def of_calls(effort: Effort) -> Effort:
     """Return the effort for a program that updates no model."""
-    return replace(effort, beam=effort.call_beam, fused=effort.call_fused)
+    return replace(effort, beam=effort.call_beam, fused=effort.call_fused, block_price=effort.call_block_price)
 
 
 def effort_of(level: int, objective: Objective = "throughput") -> Effort:

@@ -14,26 +14,61 @@ from tabla.schedule.mapping.mapping import Mapping
 def improved(best: Judged, judge: Judge, effort: Effort) -> Judged:
     """Return the best mapping that changes of one statement at a time lead to.
 
-    A beam search: each round applies every change to the best few mappings of the round before, and it ends after
+    A beam search: each round applies changes to the best few mappings of the round before, and it ends after
     `effort.patience` rounds without a gain. Of several changes to the same statements only the best goes on.
+
+    Scheduling a mapping takes time for each of its statements, and each statement has changes of its own. So a round of
+    a long program would take time with the square of its length, and there would be a round for each cycle that can be
+    saved. Therefore it has as many changes as schedule `effort.work` statements, and rounds must save
+    `effort.least_gain`.
     """
+    statements = len(best.mapping.graph.statements)
+    least_gain = effort.least_gain if statements > effort.short else 0.0
     beam, seen, idle = [best], {repr(best.mapping)}, 0
     while beam and idle < effort.patience:
         tried: dict[tuple[int, ...], Judged] = {}
+        most = max(1, effort.work // (statements * len(beam)))
         for start in beam:
-            for change in changes(start.mapping, effort):
-                if repr(change) in seen:
-                    continue
-                seen.add(repr(change))
+            for change in _new_changes(start, seen, most if statements > effort.short else None, effort):
                 made = judged(change, judge)
                 if made is not None and made.aim(effort) <= start.aim(effort) + effort.detour:
                     where = _changed(start.mapping, change)
                     tried[where] = min(made, tried.get(where, made), key=lambda each: each.merit(effort))
         beam = sorted(tried.values(), key=lambda each: each.merit(effort))[: effort.change_beam]
-        better = bool(beam) and beam[0].merit(effort) < best.merit(effort)
-        best, idle = (beam[0], 0) if better else (best, idle + 1)
+        idle += 1
+        if beam and beam[0].merit(effort) < best.merit(effort):
+            if best.aim(effort) - beam[0].aim(effort) >= least_gain * best.aim(effort):
+                idle = 0
+            best = beam[0]
     # A chain leaves other changes of its statements no room, so chains come last.
     return followed(followed(best, undivided, judge, effort), joined, judge, effort)
+
+
+def _new_changes(start: Judged, seen: set[str], most: int | None, effort: Effort) -> list[Mapping]:
+    """Return the changes of a mapping that are not among `seen`, and add them there.
+
+    If there are more than `most`, those are left out, and not seen, that can shorten the least waiting.
+    """
+    unseen: dict[str, Mapping] = {}
+    for change in changes(start.mapping, effort):
+        if (key := repr(change)) not in seen:
+            unseen.setdefault(key, change)
+    if most is not None and len(unseen) > most:
+        hopes = {key: _waiting(start, change) for key, change in unseen.items()}
+        best = set(sorted(unseen, key=lambda key: -hopes[key])[:most])
+        unseen = {key: change for key, change in unseen.items() if key in best}
+    seen.update(unseen)
+    return list(unseen.values())
+
+
+def _waiting(start: Judged, change: Mapping) -> int:
+    """Return the cycles that the busiest unit waits for the statements that a change computes in another way, and for
+    those that read their results. The change moves nothing else, so it can hardly save more.
+    """
+    graph, changed = start.mapping.graph, set(_changed(start.mapping, change))
+    targets = {graph.statements[number].target for number in changed}
+    touched = changed | {statement.id for statement in graph.statements if targets.intersection(statement.sources)}
+    return sum(start.figures.waits[number] for number in touched)
 
 
 def followed(

@@ -22,6 +22,7 @@ from tabla.schedule.mapping.capacity import largest_tensor
 from tabla.schedule.mapping.effort import Objective
 from tabla.schedule.mapping.judge import Figures, Judge
 from tabla.schedule.mapping.mapping import Mapping
+from tabla.schedule.placing.block_rams import block_words, further_blocks
 from tabla.schedule.placing.borders import Border
 from tabla.schedule.placing.dependences import Dependences
 from tabla.schedule.placing.initiation_interval import initiation_interval_of, unit_spans
@@ -30,6 +31,8 @@ from tabla.schedule.placing.output_port import OutputPort
 from tabla.schedule.placing.placed import Placed, Scheduler, all_strands
 from tabla.schedule.placing.reservations import Reservations
 from tabla.schedule.placing.schedule import Schedule
+from tabla.schedule.placing.sharing import sharing, with_addresses_of
+from tabla.schedule.placing.waits import waits_of
 from tabla.schedule.strands.allocation import lay_out
 from tabla.schedule.strands.builder import Builder
 from tabla.schedule.strands.layout import Layout
@@ -166,6 +169,9 @@ def schedule_mapping(
         if shorter >= initiation_interval:
             break
         placed, initiation_interval = later, shorter
+    least = block_words(format.width)
+    shared = sharing(placed, mapping, layout, initiation_interval, least=least)
+    placed, site = with_addresses_of(placed, layout, shared), replace(site, layout=shared)
     return _assemble(graph, mapping, site, placed, initiation_interval, format, objective)
 
 
@@ -188,6 +194,8 @@ def judge_of(
             latency=made.latency,
             microcode_words=made.microcode_words,
             too_large=any(limit and need > limit for need, limit, _ in _needs(made, made.template).values()),
+            further_blocks=further_blocks(made),
+            waits=waits_of(made.strands, len(mapping.graph.statements), max(1, mapping.template.sequencers)),
         )
 
     return judge

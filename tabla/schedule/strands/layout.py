@@ -9,6 +9,8 @@ from tabla.graph.graph import Graph
 from tabla.schedule.mapping.places import ROOT, Bank, Place, Spot
 
 Key = tuple[str, Spot]
+Lifetime = tuple[int, int]
+"""The first and the last cycle of a sample, both included, for which a place has its addresses to itself."""
 
 
 def scratch(statement: int) -> Spot:
@@ -41,12 +43,15 @@ class Layout:
 
     `places` has the place of each tensor at each spot. `twins` has the second copies, in the lanes' `interim` memories,
     of streamed tensors of which one operation reads two words. `depths` has the words used of each memory.
+    `lifetimes` has the places that may share addresses with others that are named there. All other places have their
+    addresses to themselves at all times.
     """
 
     graph: Graph
     places: Map[Key, Place]
     twins: Map[Key, Place] = field(default_factory=dict)
     depths: Depths = field(default_factory=Depths)
+    lifetimes: Map[Key, Lifetime] = field(default_factory=dict)
 
     @property
     def wide_memories(self) -> frozenset[str]:
@@ -93,7 +98,9 @@ class Layout:
         lines = []
         for (tensor, spot), place in sorted(self.places.items()):
             shape = "x".join(str(n) for n in place.shape) or "scalar"
-            lines.append(f"{tensor} {shape} at {spot}: {'+'.join(place.banks)}[{place.base}] {place.words} words")
+            lived = self.lifetimes.get((tensor, spot))
+            when = f", cycles {lived[0]} to {lived[1]}" if lived else ""
+            lines.append(f"{tensor} {shape} at {spot}: {'+'.join(place.banks)}[{place.base}] {place.words} words{when}")
         for (tensor, spot), place in sorted(self.twins.items()):
             lines.append(f"{tensor} twin at {spot}: {'+'.join(place.banks)}[{place.base}] {place.words} words")
         return "\n".join(lines) + "\n"

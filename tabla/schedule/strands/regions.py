@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tabla.schedule.mapping.capacity import LARGEST_PLACE
-from tabla.schedule.strands.layout import Layout
+from tabla.schedule.strands.layout import Layout, Lifetime
 from tabla.schedule.strands.strand import Address, Operation, Strand
 from tabla.schedule.strands.tasks import Footprint, MemoryKey
 
@@ -34,13 +34,20 @@ def refuse(fault: bool | np.bool_, message: str) -> None:
 class Region:
     """The addresses [base, base + words) of a memory, which belong to one place.
 
-    `memory` is ``model``, ``data`` or ``interim`` for the lanes, ``root data`` or ``root memory`` for the root.
+    `memory` is ``model``, ``data`` or ``interim`` for the lanes, ``root data`` or ``root memory`` for the root. With a
+    `lifetime` they belong to it from its first cycle to its last.
     """
 
     memory: str
     base: int
     words: int
     key: MemoryKey
+    lifetime: Lifetime | None = None
+
+    def holds(self, at: int, when: Lifetime | None) -> bool:
+        """Say whether an address belongs to the place in all cycles from the first to the last of `when`."""
+        lived, inside = self.lifetime, self.base <= at < self.base + self.words
+        return inside and (lived is None or (when is not None and lived[0] <= when[0] <= when[1] <= lived[1]))
 
 
 class Regions:
@@ -52,17 +59,30 @@ class Regions:
             for key, place in sorted(table.items()):
                 for bank in place.banks:
                     memory = f"root {bank}" if place.spot.kind == "root" else bank
-                    region = Region(memory=memory, base=place.base, words=place.words, key=(key, twin))
+                    lifetime = None if twin else layout.lifetimes.get(key)
+                    region = Region(
+                        memory=memory, base=place.base, words=place.words, key=(key, twin), lifetime=lifetime
+                    )
                     found.setdefault(memory, []).append(region)
         self._regions = {m: sorted(r, key=lambda x: x.base) for m, r in found.items()}
         self._bases = {m: [r.base for r in rs] for m, rs in self._regions.items()}
+        self._shared = {m for m, rs in self._regions.items() if any(r.lifetime for r in rs)}
 
     def all(self) -> dict[str, list[Region]]:
         """Return the regions of each memory, in the order of their addresses."""
         return self._regions
 
-    def of(self, memory: str, at: int) -> Region:
-        """Return the region that holds an address. Raises `ScheduleFault` for an address that belongs to no place."""
+    def of(self, memory: str, at: int, when: Lifetime | None = None) -> Region:
+        """Return the region that holds an address, from the first to the last of the cycles `when` of a sample.
+
+        Cycles are needed where places share addresses. Raises `ScheduleFault` for an address that belongs to no place.
+        """
+        if memory in self._shared:
+            for region in self._regions[memory]:
+                if region.holds(at, when):
+                    return region
+            cycles = "" if when is None else f" in cycles {when[0]} to {when[1]}"
+            raise ScheduleFault(f"{memory}[{at}] belongs to nothing{cycles}")
         position = bisect_right(self._bases.get(memory, []), at) - 1
         if position < 0 or at >= (region := self._regions[memory][position]).base + region.words:
             raise ScheduleFault(f"{memory}[{at}] belongs to nothing")

@@ -8,9 +8,19 @@ from tabla.schedule.mapping.judge import Figures
 from tabla.schedule.mapping.mapping import Mapping
 
 
-def figures(cycles: int, latency: int = 0, words: int = 0, *, too_large: bool = False) -> Figures:
+def figures(
+    cycles: int,
+    latency: int = 0,
+    words: int = 0,
+    *,
+    too_large: bool = False,
+    blocks: int = 0,
+    waits: tuple[int, ...] = (),
+) -> Figures:
     """Figures that are written in one line."""
-    return Figures(cycles=cycles, latency=latency, microcode_words=words, too_large=too_large)
+    return Figures(
+        cycles=cycles, latency=latency, microcode_words=words, too_large=too_large, further_blocks=blocks, waits=waits
+    )
 
 
 class Remembering:

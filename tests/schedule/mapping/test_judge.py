@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tabla.schedule.mapping.effort import EFFORTS
+from tabla.schedule.mapping.effort import EFFORTS, of_calls
 from tabla.schedule.mapping.judge import Judged, judged
 from tabla.schedule.mapping.mapping import Mapping
 from tabla.schedule.mapping.search import Search
@@ -34,6 +34,15 @@ def test_further_roots_and_sequencers_weigh_like_lanes() -> None:
     assert cycles_of(array(8, roots=2), 100) == 100 * (1 + 0.5 / 8)
     assert cycles_of(array(8, roots=4), 100) == 100 * (1 + 3 * 0.5 / 8)
     assert cycles_of(array(8, sequencers=2), 100) == 100 * (1 + 2 / 8)
+
+
+def test_block_rams_weigh_like_lanes() -> None:
+    """Without updates, one more block RAM in every lane must save a thousandth of the cycles."""
+    judged = Judged(mapping=on(array(8)), figures=figures(100, blocks=16))
+    assert judged.merit(replace(EFFORT, block_price=0.25))[0] == 100 * (1 + 16 * 0.25 / 8)
+    assert judged.merit(of_calls(EFFORTS[2]))[0] == 100 * (1 + 2 / 1000)
+    assert judged.merit(EFFORTS[2])[0] == 100
+    assert judged.merit(replace(of_calls(EFFORTS[2]), objective="latency")) == (0, 0, 100, 0)
 
 
 def test_what_does_not_fit_counts_twice() -> None:

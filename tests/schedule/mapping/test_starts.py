@@ -24,7 +24,7 @@ def mapping(number: Format = Q6_10) -> Mapping:
 
 
 def start(found: Mapping, cycles: int) -> Start:
-    figures = Figures(cycles=cycles, latency=9, microcode_words=9, too_large=False)
+    figures = Figures(cycles=cycles, latency=9, microcode_words=9, too_large=False, further_blocks=0, waits=())
     judged = Judged(mapping=found, figures=figures)
     return Start(found=judged, merit=judged.merit(EFFORT), promise=judged.merit(EFFORT))
 

@@ -1,0 +1,269 @@
+"""Places that share addresses: the same words in fewer places, and a checker that refuses every early reuse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tabla.graph.graph import Graph
+from tabla.schedule.check import ScheduleFault, check
+from tabla.schedule.compile import best_mapping, legal_graph
+from tabla.schedule.mapping.effort import EFFORTS
+from tabla.schedule.placing import build
+from tabla.schedule.placing.build import schedule_mapping
+from tabla.schedule.placing.schedule import Schedule
+from tabla.schedule.placing.sharing import allocated
+from tabla.schedule.strands.layout import Key, Lifetime
+from tabla.schedule.strands.regions import reading_generators, writing_generators
+from tabla.templates.template import template_for
+from tests.draws import draws
+from tests.languages.tabla.random_programs import programs
+from tests.schedule.agreement import Q6_10, agree_on, shaped_graph
+from tests.schedule.test_random_programs import lowered
+
+LAYERS = 5
+TEXT = "model_input x[12]; iterator i[0:12]; iterator j[0:12];" + "".join(
+    f"model w{n}[12][12], b{n}[12];"
+    f"s{n}[j] = sum[i](w{n}[j][i] * {f'h{n - 1}[i]' if n else 'x[i]'}) + b{n}[j];"
+    f"t{n}[j] = s{n}[j] * s{n}[j]; h{n}[j] = t{n}[j] - s{n}[j];"
+    for n in range(LAYERS)
+)
+
+
+def both(graph: Graph, pes: int) -> tuple[Schedule, Schedule]:
+    """The schedules of one mapping, without and with shared addresses, however few words a memory has."""
+    template = template_for(pes)
+    mapping = best_mapping(graph, legal_graph(graph, template, Q6_10), template, Q6_10, EFFORTS[0])
+    made = []
+    for least in (1 << 30, 0):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(build, "block_words", lambda width, least=least: least)
+            schedule = schedule_mapping(graph, mapping, Q6_10)
+        assert schedule is not None
+        made.append(schedule)
+    return made[0], made[1]
+
+
+@pytest.fixture(scope="module", params=[4, 16])
+def schedules(request: pytest.FixtureRequest) -> tuple[Schedule, Schedule]:
+    return both(shaped_graph(TEXT), request.param)
+
+
+def words(schedule: Schedule) -> int:
+    depths = schedule.layout.depths
+    return depths.interim + depths.model + depths.root_memory
+
+
+def test_layers_share_addresses_and_nothing_moves_in_time(schedules: tuple[Schedule, Schedule]) -> None:
+    apart, shared = schedules
+    assert apart.layout.lifetimes == {} and len(shared.layout.lifetimes) > LAYERS
+    assert words(shared) < words(apart)
+    assert (shared.cycles, shared.latency) == (apart.cycles, apart.latency)
+    starts = [[(s.unit, s.start, s.counts, s.interval) for s in each.strands] for each in schedules]
+    assert starts[0] == starts[1]
+    check(shared)
+    agree_on(shared)
+
+
+def test_places_that_are_loaded_streamed_or_updated_share_nothing(schedules: tuple[Schedule, Schedule]) -> None:
+    _, shared = schedules
+    roles = {shared.mapped.tensors[tensor].role for tensor, _ in shared.layout.lifetimes}
+    assert roles.isdisjoint({"input", "label", "model", "constant"})
+
+
+def test_small_memories_stay_as_they_are() -> None:
+    template = template_for(4)
+    graph = shaped_graph(TEXT)
+    mapping = best_mapping(graph, legal_graph(graph, template, Q6_10), template, Q6_10, EFFORTS[0])
+    schedule = schedule_mapping(graph, mapping, Q6_10)
+    assert schedule is not None and not schedule.layout.lifetimes
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "interval", "together"),
+    [
+        ((0, 10), (11, 49), 50, True),
+        ((11, 49), (0, 10), 50, True),
+        ((0, 10), (11, 50), 50, False),  # the next sample would write the first place in cycle 50
+        ((0, 10), (11, 50), 51, True),
+        ((0, 10), (10, 49), 50, False),  # a word is not replaced in the cycle in which it is read
+        ((100, 110), (140, 149), 50, True),
+        ((100, 110), (140, 150), 50, False),
+        ((100, 110), (200, 210), 50, False),  # the sample after the next one would begin between the two
+    ],
+)
+def test_which_lifetimes_share_addresses(
+    schedules: tuple[Schedule, Schedule], one: Lifetime, other: Lifetime, interval: int, together: bool
+) -> None:
+    layout = schedules[0].layout
+    first, second = sorted(schedules[1].layout.lifetimes, key=lambda key: layout.places[key].banks)[:2]
+    assert layout.places[first].banks == layout.places[second].banks
+    assert layout.places[first].words == layout.places[second].words
+    places = allocated(layout, {first: one, second: other}, interval).places
+    assert (places[first].base == places[second].base) == together
+
+
+# ---- an independent witness: who wrote the word that is read, over several samples
+
+
+def accesses(schedule: Schedule) -> Iterator[tuple[int, str, str, int]]:
+    """Every touch of a sample, in the order of the strands: cycle, whether it reads or writes, memory and address."""
+    for strand in schedule.strands:
+        for slot, operation in enumerate(strand.body):
+            for kind, ports in (("read", reading_generators), ("write", writing_generators)):
+                for generator, memory in ports(strand.unit, operation):
+                    values = strand.values(operation.addresses[generator])
+                    for cycle, at in zip(strand.cycles(slot).tolist(), values.tolist(), strict=True):
+                        yield cycle, kind, memory, at
+
+
+def read_from(apart: Schedule, shared: Schedule, spacing: int) -> None:
+    """Assert that each read of three samples `spacing` cycles apart finds the word that the same sample wrote last.
+
+    Without shared addresses each address is a word of one place, so it names the word.
+    """
+    events = []
+    for (cycle, kind, memory, word), (again, _, _, at) in zip(accesses(apart), accesses(shared), strict=True):
+        assert cycle == again
+        # A read in a cycle comes before a write in that cycle.
+        events += [(n * spacing + cycle, kind == "write", memory, at, word, n) for n in range(3)]
+    written = {(memory, word) for _, writes, memory, _, word, _ in events if writes}
+    held: dict[tuple[str, int], tuple[int, int]] = {}
+    for _, writes, memory, at, word, sample in sorted(events):
+        if writes:
+            held[(memory, at)] = (word, sample)
+        elif (memory, word) in written and memory != "data":
+            assert held[(memory, at)] == (word, sample)
+
+
+@pytest.mark.parametrize("later", [0, 1, 7, 1000])
+def test_each_read_finds_the_word_of_its_sample(schedules: tuple[Schedule, Schedule], later: int) -> None:
+    apart, shared = schedules
+    read_from(apart, shared, shared.initiation_interval + later)
+
+
+@draws(12, 40)
+@given(text=programs(learns=False), pes=st.sampled_from([1, 3, 4, 8]))
+def test_random_programs_with_shared_addresses(text: str, pes: int) -> None:
+    apart, shared = both(lowered(text, Q6_10), pes)
+    check(shared)
+    agree_on(shared)
+    assert words(shared) <= words(apart)
+    read_from(apart, shared, shared.initiation_interval)
+
+
+# ---- planted faults
+
+
+def neighbours(schedule: Schedule) -> Iterator[tuple[Key, Key]]:
+    """Pairs of places with a lifetime that have an address of a memory in common."""
+    places = schedule.layout.places
+    for one, other in combinations(sorted(schedule.layout.lifetimes), 2):
+        same = one[1].kind == "root" if other[1].kind == "root" else one[1].kind != "root"
+        first, second = sorted((places[one], places[other]), key=lambda place: place.base)
+        if same and set(first.banks) & set(second.banks) and second.base < first.base + first.words:
+            yield one, other
+
+
+def test_some_places_have_the_same_addresses(schedules: tuple[Schedule, Schedule]) -> None:
+    assert len(list(neighbours(schedules[1]))) > 3
+
+
+def refused(schedule: Schedule, **changes: object) -> None:
+    with pytest.raises(ScheduleFault):
+        check(replace(schedule, layout=replace(schedule.layout, **changes)))
+
+
+def test_without_their_lifetimes_places_share_words(schedules: tuple[Schedule, Schedule]) -> None:
+    refused(schedules[1], lifetimes={})
+
+
+def test_a_lifetime_that_is_too_short_is_refused(schedules: tuple[Schedule, Schedule]) -> None:
+    lifetimes = schedules[1].layout.lifetimes
+    for key, (first, last) in lifetimes.items():
+        refused(schedules[1], lifetimes={**lifetimes, key: (first + 1, last)})
+        refused(schedules[1], lifetimes={**lifetimes, key: (first, last - 1)})
+
+
+def test_lifetimes_that_meet_are_refused(schedules: tuple[Schedule, Schedule]) -> None:
+    lifetimes = schedules[1].layout.lifetimes
+    for one, other in neighbours(schedules[1]):
+        (first, early), (late, last) = sorted((lifetimes[one], lifetimes[other]))
+        assert early < late
+        before = one if lifetimes[one] < lifetimes[other] else other
+        refused(schedules[1], lifetimes={**lifetimes, before: (first, late)})
+        after = other if before == one else one
+        refused(schedules[1], lifetimes={**lifetimes, after: (late, first + schedules[1].initiation_interval)})
+        assert last < first + schedules[1].initiation_interval
+
+
+def test_an_address_of_a_place_that_is_alive_is_refused(schedules: tuple[Schedule, Schedule]) -> None:
+    """Each tensor is moved, in the layout and in all strands, onto the words of one that lives at the same time."""
+    apart, shared = schedules
+    lifetimes, planted = shared.layout.lifetimes, 0
+    for one, other in combinations(sorted(lifetimes), 2):
+        places = shared.layout.places
+        (_, early), (late, _) = sorted((lifetimes[one], lifetimes[other]))
+        if places[one].banks != places[other].banks or one[1].kind != other[1].kind or early < late:
+            continue
+        planted += 1
+        layout = replace(shared.layout, places={**places, one: replace(places[one], base=places[other].base)})
+        placed = build.with_addresses_of(apart.placed, apart.layout, layout)
+        strands = tuple(sorted((s for p in placed for s in p.strands()), key=lambda s: (s.unit, s.start)))
+        with pytest.raises(ScheduleFault, match="share words of"):
+            check(replace(shared, layout=layout, strands=strands, placed=tuple(placed)))
+    assert planted > 3
+
+
+def test_samples_that_begin_too_early_are_refused(schedules: tuple[Schedule, Schedule]) -> None:
+    """With pairs whose lifetimes span more than the interval, the words of one sample would reach into the next."""
+    shared = schedules[1]
+    spans = [
+        max(shared.layout.lifetimes[one][1], shared.layout.lifetimes[other][1])
+        - min(shared.layout.lifetimes[one][0], shared.layout.lifetimes[other][0])
+        for one, other in neighbours(shared)
+    ]
+    assert max(spans) < shared.initiation_interval
+    with pytest.raises(ScheduleFault):
+        check(replace(shared, initiation_interval=max(spans)))
+
+
+def test_what_is_loaded_shares_nothing(schedules: tuple[Schedule, Schedule]) -> None:
+    """A bias is read once in a sample, but the next sample reads it again: no tensor may take its addresses."""
+    apart, shared = schedules
+    places, planted = shared.layout.places, 0
+    for key in (key for key in places if shared.mapped.tensors[key[0]].role == "model"):
+        region = places[key]
+        (memory,) = (f"root {bank}" if key[1].kind == "root" else bank for bank in region.banks)
+        read = [
+            cycle
+            for cycle, _, where, at in accesses(shared)
+            if where == memory and region.base <= at < region.base + region.words
+        ]
+        for other, (first, last) in shared.layout.lifetimes.items():
+            alone = last < min(read) or max(read) < first
+            if places[other].banks == region.banks and other[1].kind == key[1].kind and alone:
+                planted += 1
+                layout = replace(
+                    shared.layout,
+                    places={**places, other: replace(places[other], base=region.base)},
+                    lifetimes={**shared.layout.lifetimes, key: (min(read), max(read))},
+                )
+                moved = build.with_addresses_of(apart.placed, apart.layout, layout)
+                strands = tuple(sorted((s for p in moved for s in p.strands()), key=lambda s: (s.unit, s.start)))
+                with pytest.raises(ScheduleFault, match="share words of"):
+                    check(replace(shared, layout=layout, strands=strands, placed=tuple(moved)))
+    assert planted > 0
+
+
+def test_the_text_of_a_layout_has_the_lifetimes(schedules: tuple[Schedule, Schedule]) -> None:
+    key, (first, last) = next(iter(sorted(schedules[1].layout.lifetimes.items())))
+    line = next(line for line in schedules[1].layout.text().splitlines() if line.startswith(f"{key[0]} "))
+    assert line.endswith(f", cycles {first} to {last}")
+    assert np.all([", cycles" not in line for line in schedules[0].layout.text().splitlines()])
