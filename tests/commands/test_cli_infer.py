@@ -99,8 +99,8 @@ def test_other_commands_take_it(run: Run) -> None:
         ("gen model.t --infer --predict e -o out", "'e' reads the label 'y', so it predicts nothing"),
         ("gen w.npz --infer --weights w.npz -o out", "the models are named twice"),
         ("gen model.t --infer --weights data.npz -o out", "'x'"),
-        ("gen w.npz -o out", "w.npz"),
-        ("train w.npz --data data.npz", "w.npz"),
+        ("check w.npz", "'w.npz' is not a program"),
+        ("sim w.npz --inputs x.npz", "'w.npz' is not a program"),
     ],
 )
 def test_what_is_refused(run: Run, words: str, message: str) -> None:

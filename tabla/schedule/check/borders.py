@@ -12,10 +12,10 @@ from tabla.schedule.check.fields import Active
 from tabla.schedule.check.images import Images
 from tabla.schedule.check.machine import Machine
 from tabla.schedule.check.residues import POISON, Residues
-from tabla.schedule.check.runs import Numbers, address_of
+from tabla.schedule.check.runs import Asked, address_of
 from tabla.schedule.check.wiring import Write
 from tabla.schedule.placing.schedule import Schedule
-from tabla.schedule.strands.layout import Key, Lifetime, is_scratch
+from tabla.schedule.strands.layout import Key, is_scratch
 from tabla.schedule.strands.regions import LANE_BANKS, ScheduleFault
 from tabla.schedule.strands.strand import Strand, by_unit
 from tabla.schedule.strands.streams import Filling, dump_words, loaded, streamed
@@ -181,10 +181,7 @@ class _DumpMemory:
 
     def read(
         self,
-        memory: str,
-        at: Numbers,
-        when: Lifetime,
-        window: bool,
+        asked: Asked,
         lanes: slice,
         active: Active | None,
         name: str,
@@ -192,7 +189,8 @@ class _DumpMemory:
         stored: bool = False,
     ) -> Residues:
         """The words at the window."""
-        if not window or at.any():
+        memory, at = asked.memory, asked.at
+        if not asked.window or at.any():
             raise ScheduleFault(f"'{name}' reads {memory} at another address than that of the window")
         if stored and memory not in self.wide:
             raise ScheduleFault(f"'{name}' takes guard bits from {memory}, which has none")
@@ -202,9 +200,7 @@ class _DumpMemory:
         own = words if at_root else words[:, :, lanes]
         return np.broadcast_to(own, (len(at), *own.shape[1:]))
 
-    def gathered(
-        self, memory: str, at: Numbers, when: Lifetime, window: bool, position: Residues, name: str
-    ) -> Residues:
+    def gathered(self, asked: Asked, position: Residues, name: str) -> Residues:
         """Nothing is gathered while models are read back."""
         raise ScheduleFault(f"'{name}' gathers")
 
@@ -245,10 +241,10 @@ def _check_dump(schedule: Schedule, images: Images) -> None:
         + [np.broadcast_to(_left(machine, w), (len(w.cycles), groups)) for w in puts]
     )[order]
     at, places = np.zeros(1, dtype=np.int64), (("model", slice(0, template.lanes)), ("root memory", slice(0, 1)))
-    when = (0, 0)
-    wanted = [memory.read(name, at, when, True, lanes, None, "dump")[0].T for name, lanes in places]
+    asked = {name: Asked(memory=name, at=at, when=(0, 0), window=True) for name, _ in places}
+    wanted = [memory.read(asked[name], lanes, None, "dump")[0].T for name, lanes in places]
     for name, lanes in places if wide else ():
-        stored = memory.read(name, at, when, True, lanes, None, "dump", stored=name in wide)
+        stored = memory.read(asked[name], lanes, None, "dump", stored=name in wide)
         wanted.append(residues.guard(stored[0].T))
     size = dump_words(template, schedule.mapped.model_guard)
     if not np.array_equal(words, np.concatenate(wanted)) or words.size != size:

@@ -13,7 +13,7 @@ import numpy as np
 from tabla.schedule.check import residues
 from tabla.schedule.check.fields import Active, guarded, lanes_of, symbol
 from tabla.schedule.check.residues import PRIME, Counts, Mode, Residues, Sum, half_unit, power_of_two
-from tabla.schedule.check.runs import Numbers, Run, address_of, span_of
+from tabla.schedule.check.runs import Asked, Numbers, Run, address_of, span_of
 from tabla.schedule.check.surroundings import Made, Runs
 from tabla.schedule.check.wiring import Sources
 from tabla.schedule.strands.regions import ScheduleFault
@@ -103,14 +103,16 @@ class Evaluation:
         if source in ("result", "function", "late_result", "late_function", "bus"):
             return self.machine.taken(self.machine.wiring.operands[(run.number, slot, port)][at - run.begin])
         generator = port if self.root else source
-        addresses = self._values(slot, generator)[at]
-        when = span_of(run.strand.cycles(slot)[at])
-        window = address_of(operation, generator, run.strand).window
-        memory = f"root {source.removeprefix('gathered_')}" if self.root else source
+        asked = Asked(
+            memory=f"root {source.removeprefix('gathered_')}" if self.root else source,
+            at=self._values(slot, generator)[at],
+            when=span_of(run.strand.cycles(slot)[at]),
+            window=address_of(operation, generator, run.strand).window,
+        )
         if source.startswith("gathered_"):
             position = self.machine.taken(self.machine.wiring.operands[(run.number, slot, port)][at - run.begin])
-            return self.machine.memory.gathered(memory, addresses, when, window, position, self.name)
-        return self.machine.memory.read(memory, addresses, when, window, self.lanes, active, self.name, stored=stored)
+            return self.machine.memory.gathered(asked, position, self.name)
+        return self.machine.memory.read(asked, self.lanes, active, self.name, stored=stored)
 
     def _active(self, slot: int, iterations: slice) -> Active | None:
         if self.root:

@@ -18,10 +18,9 @@ from tabla.schedule.check.fields import Active, guarded, lanes_of
 from tabla.schedule.check.images import Images
 from tabla.schedule.check.machine import Machine
 from tabla.schedule.check.residues import Residues
-from tabla.schedule.check.runs import Numbers, address_of, span_of
+from tabla.schedule.check.runs import Asked, address_of, span_of
 from tabla.schedule.check.wiring import Write
 from tabla.schedule.placing.schedule import Schedule
-from tabla.schedule.strands.layout import Lifetime
 from tabla.schedule.strands.leaving import elements, words_per_write
 from tabla.schedule.strands.regions import Region, ScheduleFault, writing_generators
 
@@ -32,20 +31,18 @@ class _RunMemory:
 
     images: Images
 
-    def _region(self, memory: str, at: Numbers, when: Lifetime, window: bool, name: str) -> Region:
-        region = self.images.regions.of(memory, int(at.min()), when)
-        if int(at.max()) >= region.base + region.words:
+    def _region(self, asked: Asked, name: str) -> Region:
+        region = self.images.regions.of(asked.memory, int(asked.at.min()), asked.when)
+        if int(asked.at.max()) >= region.base + region.words:
             raise ScheduleFault(f"'{name}' leaves {region.key}")
-        if window != memory.endswith("data"):
-            raise ScheduleFault(f"'{name}' reads {memory} {'with' if window else 'without'} the window of a sample")
+        if asked.window != asked.memory.endswith("data"):
+            how = "with" if asked.window else "without"
+            raise ScheduleFault(f"'{name}' reads {asked.memory} {how} the window of a sample")
         return region
 
     def read(
         self,
-        memory: str,
-        at: Numbers,
-        when: Lifetime,
-        window: bool,
+        asked: Asked,
         lanes: slice,
         active: Active | None,
         name: str,
@@ -53,18 +50,16 @@ class _RunMemory:
         stored: bool = False,
     ) -> Residues:
         """The words that the layout puts there."""
-        region = self._region(memory, at, when, window, name)
-        image, own = self.images.found(region.key, stored, name), at - region.base
+        region = self._region(asked, name)
+        image, own = self.images.found(region.key, stored, name), asked.at - region.base
         self.images.mark(self.images.read, region, own, lanes, active)
         return (image if image.shape[2] == 1 else image[:, :, lanes])[own]
 
-    def gathered(
-        self, memory: str, at: Numbers, when: Lifetime, window: bool, position: Residues, name: str
-    ) -> Residues:
+    def gathered(self, asked: Asked, position: Residues, name: str) -> Residues:
         """Any word of a place may be meant: its elements follow each other as those of the tensor do."""
-        region = self._region(memory, at, when, window, name)
+        region = self._region(asked, name)
         self.images.mark(self.images.read, region, np.arange(region.words), slice(0, 1), None)
-        own = np.broadcast_to((at - region.base)[:, None, None], position.shape)
+        own = np.broadcast_to((asked.at - region.base)[:, None, None], position.shape)
         return residues.gathered(region.key[0][0], own, position)
 
 

@@ -25,6 +25,19 @@ def span_of(cycles: Numbers) -> Lifetime:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Asked:
+    """Words of a memory that an operation reads: their addresses, counted from the `window` if it says so.
+
+    `when` are the first and the last cycle in which they are read.
+    """
+
+    memory: str
+    at: Numbers
+    when: Lifetime
+    window: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Run:
     """Iterations [begin, end) of a strand on one unit; as a rule all of them.
 

@@ -10,10 +10,9 @@ from typing import Protocol
 from tabla.schedule.check.expected import Events
 from tabla.schedule.check.fields import Active
 from tabla.schedule.check.residues import Mode, Residues, Sum
-from tabla.schedule.check.runs import Numbers
+from tabla.schedule.check.runs import Asked, Numbers
 from tabla.schedule.check.wiring import Sources, Wiring
 from tabla.schedule.placing.schedule import Schedule
-from tabla.schedule.strands.layout import Lifetime
 
 
 class Memory(Protocol):
@@ -21,10 +20,7 @@ class Memory(Protocol):
 
     def read(
         self,
-        memory: str,
-        at: Numbers,
-        when: Lifetime,
-        window: bool,
+        asked: Asked,
         lanes: slice,
         active: Active | None,
         name: str,
@@ -33,14 +29,11 @@ class Memory(Protocol):
     ) -> Residues:
         """The words at addresses, of shape [addresses, groups, lanes], extent 1 where all have the same.
 
-        `when` are the first and the last cycle in which they are read. `active`, of shape [addresses, lanes], says
-        which of the `lanes` need them; None: all. `name` is who asks. With `stored` they are integers of wide models,
-        with their guard bits.
+        `active`, of shape [addresses, lanes], says which of the `lanes` need them; None: all. `name` is who asks. With
+        `stored` they are integers of wide models, with their guard bits.
         """
 
-    def gathered(
-        self, memory: str, at: Numbers, when: Lifetime, window: bool, position: Residues, name: str
-    ) -> Residues:
+    def gathered(self, asked: Asked, position: Residues, name: str) -> Residues:
         """The words at addresses to which data add a position."""
 
 

@@ -68,7 +68,7 @@ def test_products_at_the_root_take_the_slots_that_are_estimated() -> None:
     _, _, mapping = next(each for each in one_in_its_way(legal, 1) if each[1].way == "root")
     schedule = schedule_mapping(graph, mapping, Q6_10)
     assert schedule is not None
-    for statement in legal.graph.statements:
+    for statement in legal.statements:
         strands = [s for s in schedule.units["root_issue"] if s.comment.split()[-1] == statement.target]
         assert sum(s.iterations * len(s.body) for s in strands) == issue_slots(statement)
 
