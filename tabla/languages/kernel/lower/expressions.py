@@ -95,6 +95,7 @@ class Expressions:
         """
         self._owner, self._scope, self._varying = owner, list(indices), set()
         self._conditions = conditions
+        _refuse_integers(expression)
         self._mark(expression)
         return self._value(expression)
 
@@ -344,6 +345,23 @@ class Expressions:
             if len(terms) == 1 and terms[0].sign == 1 and (operand := single(terms[0])) is not None:
                 return operand
         return self._part(self.operation(value), span)
+
+
+def _refuse_integers(expression: tree.Expression) -> None:
+    """Raise `TablaError` for a function of integers that words of reals do not compute.
+
+    Sums and products of integers are those of reals, and so are integers that the text knows.
+    """
+    for part in tree.walk(expression):
+        match part:
+            case tree.Apply(function="integer" | "truth") | tree.Apply(function="divide", type="integer"):
+                if constant_value(part) is None:
+                    what = f"'{part.function}(...)'" if part.function != "divide" else "'/' of integers"
+                    raise TablaError(
+                        f"{what} does not run on the machine yet",
+                        *([] if part.span is None else [Label(part.span)]),
+                        hint="write it in reals: real(a) / real(b), or a comparison for a truth value",
+                    )
 
 
 def _operand(operand: Operand) -> Sum:
