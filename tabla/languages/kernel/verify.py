@@ -27,7 +27,7 @@ def verify(kernel: Kernel) -> None:
         _shaped(tensor)
     for statement in kernel.statements:
         _Statement(kernel.tensors, written, statement).verify()
-    _updates(kernel)
+    _updates(kernel, written)
     if not kernel.results and not kernel.updates:
         raise TablaError("the kernel returns nothing and learns nothing", hint="add return, or update")
     for name in kernel.results:
@@ -42,7 +42,7 @@ def _shaped(tensor: Tensor) -> None:
         raise _refused(f"'{tensor.name}' is a {tensor.role} of {tensor.type}s", tensor.span, "only values are no reals")
 
 
-def _updates(kernel: Kernel) -> None:
+def _updates(kernel: Kernel, written: Mapping[str, Region]) -> None:
     seen = set[str]()
     for update in kernel.updates:
         model, gradient = kernel.tensors[update.model], kernel.tensors[update.gradient]
@@ -51,6 +51,8 @@ def _updates(kernel: Kernel) -> None:
         if gradient.role != "value" or gradient.type != "real" or gradient.shape != model.shape:
             message = f"'{gradient.name}' is no gradient of '{model.name}', which has the shape {list(model.shape)}"
             raise _refused(message, update.span, "a gradient is a value of reals with the shape of its model")
+        if not written[gradient.name].boxes:
+            raise _refused(f"no statement writes the gradient '{gradient.name}'", update.span, "write it before")
         if model.name in seen:
             raise _refused(f"'{model.name}' has two updates", update.span, "add up the gradients")
         seen.add(model.name)

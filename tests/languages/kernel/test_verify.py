@@ -55,6 +55,7 @@ FAULTS = {
         "'w' has two updates",
         "update w -= 1.0 * y",
     ),
+    "no gradient": ("update w -= 0.5 * y;", "no statement writes the gradient 'y'", "update w -= 0.5 * y"),
     "declared twice": ("value x: real;", "'x' is declared twice", "x"),
     "no role": ("output z: real;", "'output' is not what a tensor is", "output"),
     "no type": ("value z: float;", "'float' is not a type", "float"),
