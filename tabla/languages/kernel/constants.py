@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from tabla.base.source import Label, Span, TablaError
 from tabla.graph.graph import Affine
+from tabla.languages.kernel.faults import refused
 from tabla.languages.kernel.signatures import SIGNATURES
 from tabla.languages.kernel.tree import Apply, Expression, Number, Position, Read, Reduce, spine
 
@@ -89,7 +89,7 @@ def _combine(call: Apply, left: _Form, others: Sequence[_Form]) -> _Form | None:
 def _operate(call: Apply, values: Sequence[Fraction]) -> Fraction:
     value = _computed(call, values)
     if max(value.numerator.bit_length(), value.denominator.bit_length()) > _BITS:
-        raise TablaError("this constant has too many digits", *_labels(call.span), hint="no format can hold it")
+        raise refused("this constant has too many digits", call.span, "no format can hold it")
     return value
 
 
@@ -103,8 +103,7 @@ def _computed(call: Apply, values: Sequence[Fraction]) -> Fraction:
             return left * right
         case "divide", [left, right]:
             if right == 0:
-                place = [Label(span, "this is 0")] if (span := call.arguments[1].span) is not None else []
-                raise TablaError("division by zero", *place, hint="divide by something else")
+                raise refused("division by zero", call.arguments[1].span, "divide by something else", "this is 0")
             quotient = left / right
             return quotient if call.type == "real" else Fraction(int(quotient))
         case "less", [left, right]:
@@ -143,9 +142,4 @@ def _function(call: Apply, values: Sequence[Fraction]) -> Fraction:
         return Fraction(folds(float(values[0])))
     except (ValueError, OverflowError):
         name = call.function
-        message = f"this {name} has no value"
-        raise TablaError(message, *_labels(call.span), hint=f"see what {name} is given") from None
-
-
-def _labels(span: Span | None) -> list[Label]:
-    return [] if span is None else [Label(span)]
+        raise refused(f"this {name} has no value", call.span, f"see what {name} is given") from None

@@ -16,6 +16,7 @@ from tabla.graph.graph import Affine, Index
 from tabla.languages.expectation import acceptable, any_of
 from tabla.languages.kernel import syntax
 from tabla.languages.kernel.constants import affine_of
+from tabla.languages.kernel.faults import refused
 from tabla.languages.kernel.lexer import read_tokens, tokens
 from tabla.languages.kernel.signatures import INFIX, TYPES, apply
 from tabla.languages.kernel.tree import (
@@ -119,7 +120,7 @@ class _Meaning:
     def _declare(self, item: syntax.Declaration) -> None:
         role = _known(item.role, {each: each for each in _ROLES}, "what a tensor is")
         if item.name.text in self._tensors:
-            raise _refused(f"'{item.name.text}' is declared twice", item.name.span, "give one of them another name")
+            raise refused(f"'{item.name.text}' is declared twice", item.name.span, "give one of them another name")
         kind = _known(item.type, TYPES, "a type")
         name = item.name.text
         self._tensors[name] = Tensor(name=name, shape=item.shape, role=role, type=kind, span=item.name.span)
@@ -147,14 +148,14 @@ class _Meaning:
                 own = self._tensor(gradient).name
                 return Update(model=model, gradient=own, rate=number.value, rate_span=number.span, span=item.span)
             case step:
-                raise _refused("a step is a number times a gradient", step.span, "write update w -= 0.5 * g;")
+                raise refused("a step is a number times a gradient", step.span, "write update w -= 0.5 * g;")
 
     def _index(self, item: syntax.Range) -> Index:
         if item.low >= item.high:
             message = f"'{item.index.text}' has no value in {item.low}:{item.high}"
-            raise _refused(message, item.span, "the second bound is the first value past the range")
+            raise refused(message, item.span, "the second bound is the first value past the range")
         if item.index.text in self._tensors:
-            raise _refused(f"'{item.index.text}' is a tensor", item.index.span, "give the index another name")
+            raise refused(f"'{item.index.text}' is a tensor", item.index.span, "give the index another name")
         return Index(name=item.index.text, low=item.low, high=item.high)
 
     def _tensor(self, lexeme: Lexeme) -> Tensor:
@@ -164,7 +165,7 @@ class _Meaning:
     def _affine(self, value: syntax.Value) -> Affine:
         form = affine_of(expression := self._value(value))
         if form is None or expression.type != "integer":
-            raise _refused("this is no sum of indices and whole numbers", value.span, "write a subscript such as 2*i+1")
+            raise refused("this is no sum of indices and whole numbers", value.span, "write a subscript such as 2*i+1")
         return form
 
     def _conditions(self, values: tuple[syntax.Value, ...]) -> tuple[Affine, ...]:
@@ -179,7 +180,7 @@ class _Meaning:
                     if sign in ("<=", "<", "=="):
                         found.append(_difference(right, left, _LEAST[sign]))
                 case _:
-                    raise _refused("a condition compares sums of indices", value.span, "write where i >= j")
+                    raise refused("a condition compares sums of indices", value.span, "write where i >= j")
         return tuple(found)
 
     def _value(self, value: syntax.Value) -> Expression:
@@ -213,7 +214,7 @@ class _Meaning:
             case "fraction", [Number(value=over, type="integer"), Number(value=under, type="integer")] if under:
                 return Number(value=over / under, span=call.span)
             case "fraction", _:
-                raise _refused("a fraction is one of two whole numbers", call.span, "write fraction(1, 3)")
+                raise refused("a fraction is one of two whole numbers", call.span, "write fraction(1, 3)")
             case function, arguments:
                 return apply(function, *arguments, span=call.span)
 
@@ -238,9 +239,5 @@ def _known(lexeme: Lexeme, known: Mapping[str, Any], what: str) -> Any:
     """Return what a name stands for. An unknown one is a `TablaError` that says `what` it is not."""
     if lexeme.text not in known:
         hint = did_you_mean(lexeme.text, known) or f"there are {', '.join(known)}" if known else "declare it above"
-        raise _refused(f"'{lexeme.text}' is not {what}", lexeme.span, hint)
+        raise refused(f"'{lexeme.text}' is not {what}", lexeme.span, hint)
     return known[lexeme.text]
-
-
-def _refused(message: str, span: Span, hint: str) -> TablaError:
-    return TablaError(message, Label(span), hint=hint)

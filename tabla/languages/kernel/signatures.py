@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tabla.base.faults import did_you_mean
-from tabla.base.source import Label, Span, TablaError
+from tabla.base.source import Span
 from tabla.graph.functions import FUNCTIONS
+from tabla.languages.kernel.faults import refused
 from tabla.languages.kernel.tree import Apply, Expression, Type
 
 Array = NDArray[Any]
@@ -108,11 +109,11 @@ def apply(function: str, *arguments: Expression, span: Span | None = None) -> Ap
     signature = SIGNATURES.get(function)
     if signature is None:
         hint = did_you_mean(function, SIGNATURES) or f"there are {', '.join(SIGNATURES)}"
-        raise TablaError(f"there is no function '{function}'", *_labels(span), hint=hint)
+        raise refused(f"there is no function '{function}'", span, hint)
     if len(arguments) != signature.arity:
         plural = "" if signature.arity == 1 else "s"
         message = f"'{function}' takes {signature.arity} argument{plural}, not {len(arguments)}"
-        raise TablaError(message, *_labels(span), hint=f"give it {signature.arity}")
+        raise refused(message, span, f"give it {signature.arity}")
     return Apply(
         function=function,
         arguments=arguments,
@@ -137,12 +138,8 @@ def _type(function: str, signature: Signature, types: list[Type], span: Span | N
         case "choice" if types[0] == "truth" and types[1] == types[2]:
             return types[1]
     needs = {"numbers": "two reals or two integers", "comparison": "two reals or two integers", "reals": "reals"}
-    raise TablaError(
+    raise refused(
         f"'{signature.sign or function}' is given {' and '.join(types)}",
-        *_labels(span),
-        hint=f"it takes {needs.get(signature.rule, signature.rule)}; a real number has a point, and real(...) converts",
+        span,
+        f"it takes {needs.get(signature.rule, signature.rule)}; a real number has a point, and real(...) converts",
     )
-
-
-def _labels(span: Span | None) -> list[Label]:
-    return [] if span is None else [Label(span)]

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from tabla.base.source import Label, Span, TablaError
+from tabla.base.source import Span, TablaError
 from tabla.graph.constraints import coordinates, ends, values
 from tabla.graph.graph import Affine, Index
 from tabla.languages.kernel.boxes import Box
+from tabla.languages.kernel.faults import refused
 from tabla.languages.kernel.regions import Region, first_outside
 from tabla.languages.kernel.tree import Apply, Expression, Kernel, Position, Read, Reduce, Statement, Tensor, spine
 
@@ -32,14 +33,14 @@ def verify(kernel: Kernel) -> None:
         raise TablaError("the kernel returns nothing and learns nothing", hint="add return, or update")
     for name in kernel.results:
         if name not in written or not written[name].boxes:
-            raise _refused(f"'{name}' is returned, and no statement writes it", None, "return what a statement writes")
+            raise refused(f"'{name}' is returned, and no statement writes it", None, "return what a statement writes")
 
 
 def _shaped(tensor: Tensor) -> None:
     if any(size < 1 for size in tensor.shape):
-        raise _refused(f"'{tensor.name}' has no elements", tensor.span, "sizes are positive")
+        raise refused(f"'{tensor.name}' has no elements", tensor.span, "sizes are positive")
     if tensor.role != "value" and tensor.type != "real":
-        raise _refused(f"'{tensor.name}' is a {tensor.role} of {tensor.type}s", tensor.span, "only values are no reals")
+        raise refused(f"'{tensor.name}' is a {tensor.role} of {tensor.type}s", tensor.span, "only values are no reals")
 
 
 def _updates(kernel: Kernel, written: Mapping[str, Region]) -> None:
@@ -47,14 +48,14 @@ def _updates(kernel: Kernel, written: Mapping[str, Region]) -> None:
     for update in kernel.updates:
         model, gradient = kernel.tensors[update.model], kernel.tensors[update.gradient]
         if model.role != "model":
-            raise _refused(f"'{model.name}' is no model, so it learns nothing", update.span, "update a model")
+            raise refused(f"'{model.name}' is no model, so it learns nothing", update.span, "update a model")
         if gradient.role != "value" or gradient.type != "real" or gradient.shape != model.shape:
             message = f"'{gradient.name}' is no gradient of '{model.name}', which has the shape {list(model.shape)}"
-            raise _refused(message, update.span, "a gradient is a value of reals with the shape of its model")
+            raise refused(message, update.span, "a gradient is a value of reals with the shape of its model")
         if not written[gradient.name].boxes:
-            raise _refused(f"no statement writes the gradient '{gradient.name}'", update.span, "write it before")
+            raise refused(f"no statement writes the gradient '{gradient.name}'", update.span, "write it before")
         if model.name in seen:
-            raise _refused(f"'{model.name}' has two updates", update.span, "add up the gradients")
+            raise refused(f"'{model.name}' has two updates", update.span, "add up the gradients")
         seen.add(model.name)
 
 
@@ -95,16 +96,16 @@ class _Statement:
         target = self._tensors[statement.target]
         if target.role != "value":
             hint = "write a value; models change by update" if target.role == "model" else "write a value"
-            raise _refused(f"'{target.name}' is a {target.role}, and is written", statement.span, hint)
+            raise refused(f"'{target.name}' is a {target.role}, and is written", statement.span, hint)
         if target.type != statement.value.type:
             message = f"'{target.name}' holds {target.type}s, and this value is {_article(statement.value.type)}"
-            raise _refused(message, statement.value.span or statement.span, f"write {target.type}(...)")
+            raise refused(message, statement.value.span or statement.span, f"write {target.type}(...)")
         self._once(statement)
         box = self._box(target, statement.write, replace(scope, conditions=()), statement.span)
         written = self._written[target.name]
         if statement.conditions and written.boxes and not written.covers(box):
             message = f"a part of '{target.name}' is written under conditions, and has no value where they fail"
-            raise _refused(message, statement.span, "write all of it before")
+            raise refused(message, statement.span, "write all of it before")
         if statement.conditions and not written.boxes:
             box = tuple((0, size) for size in target.shape)  # what conditions leave out is 0
         self._written[target.name] = written.with_box(box)
@@ -115,11 +116,11 @@ class _Statement:
         for subscript in statement.write:
             if len(subscript.coefficients) > 1 or any(abs(factor) != 1 for _, factor in subscript.coefficients):
                 message = f"the subscript {subscript} of what is written is no index plus a number"
-                raise _refused(message, statement.span, "write one index, plus or minus a number, in each subscript")
+                raise refused(message, statement.span, "write one index, plus or minus a number, in each subscript")
         for index in statement.indices:
             if sum(name == index.name for name, _ in named) != 1:
                 message = f"'{index.name}' is not in one subscript of what is written"
-                raise _refused(message, statement.span, "sum over it, or write it in one subscript")
+                raise refused(message, statement.span, "sum over it, or write it in one subscript")
 
     def _entered(
         self, scope: _Scope, indices: tuple[Index, ...], conditions: tuple[Affine, ...], span: Span | None
@@ -127,30 +128,30 @@ class _Statement:
         inner = dict(scope.indices)
         for index in indices:
             if index.name in inner or index.name in self._tensors:
-                raise _refused(f"'{index.name}' means something else here", span, "give the index another name")
+                raise refused(f"'{index.name}' means something else here", span, "give the index another name")
             inner[index.name] = index
         for name in (name for condition in conditions for name in condition.names if name not in inner):
-            raise _refused(f"there is no index '{name}' here", span, "give it a range: for i in 0:3")
+            raise refused(f"there is no index '{name}' here", span, "give it a range: for i in 0:3")
         found = _Scope(inner, (*scope.conditions, *conditions))
         if conditions and found.ends(Affine.of()) is None:
-            raise _refused("no values of the indices meet the conditions", span, "leave the statement or the sum out")
+            raise refused("no values of the indices meet the conditions", span, "leave the statement or the sum out")
         return found
 
     def _value(self, expression: Expression, scope: _Scope) -> None:
         first, chain = spine(expression)
         match first:
             case Position(index=name) if name not in scope.indices:
-                raise _refused(f"there is no index '{name}' here", first.span, "give it a range: for i in 0:3")
+                raise refused(f"there is no index '{name}' here", first.span, "give it a range: for i in 0:3")
             case Read():
                 self._read(first, scope)
             case Reduce(indices=indices, body=body, conditions=conditions):
                 if body.type != "real":
-                    raise _refused(f"a {first.reduction} of {body.type}s", first.span, "write real(...) around it")
+                    raise refused(f"a {first.reduction} of {body.type}s", first.span, "write real(...) around it")
                 if conditions and first.reduction != "sum":
-                    raise _refused(f"a {first.reduction} under a condition", first.span, "only sums have conditions")
+                    raise refused(f"a {first.reduction} under a condition", first.span, "only sums have conditions")
                 self._value(body, self._entered(scope, indices, conditions, first.span))
             case Apply():
-                raise _refused(f"'{first.function}' has no argument", first.span, "give it one")
+                raise refused(f"'{first.function}' has no argument", first.span, "give it one")
         for call in chain:
             for argument in call.arguments[1:]:
                 self._value(argument, scope)
@@ -163,29 +164,25 @@ class _Statement:
             outside = scope.first_outside(written, read.subscripts)
             if outside is not None:
                 element = f"{tensor.name}{list(outside) if outside else ''}"
-                raise _refused(f"'{element}' is read, and no statement before writes it", read.span, "write it before")
+                raise refused(f"'{element}' is read, and no statement before writes it", read.span, "write it before")
 
     def _box(self, tensor: Tensor, subscripts: tuple[Affine, ...], scope: _Scope, span: Span | None) -> Box:
         if len(subscripts) != len(tensor.shape):
             message = f"'{tensor.name}' has {len(tensor.shape)} axes, and this has {len(subscripts)} subscripts"
-            raise _refused(message, span, "write one for each axis")
+            raise refused(message, span, "write one for each axis")
         for subscript in subscripts:
             for name in subscript.names:
                 if name not in scope.indices:
-                    raise _refused(f"there is no index '{name}' here", span, "give it a range: for i in 0:3")
+                    raise refused(f"there is no index '{name}' here", span, "give it a range: for i in 0:3")
         found = [scope.ends(subscript) for subscript in subscripts]
         box = tuple((low, high + 1) for low, high in (each for each in found if each is not None))
         for (low, high), size, subscript in zip(box, tensor.shape, subscripts, strict=True):
             if low < 0 or high > size:
                 end = low if low < 0 else high - 1
                 message = f"the subscript {subscript} of '{tensor.name}' is {end} somewhere"
-                raise _refused(message, span, f"the elements of this axis are 0 to {size - 1}")
+                raise refused(message, span, f"the elements of this axis are 0 to {size - 1}")
         return box
 
 
 def _article(kind: str) -> str:
     return f"an {kind}" if kind == "integer" else f"a {kind}"
-
-
-def _refused(message: str, span: Span | None, hint: str) -> TablaError:
-    return TablaError(message, *([] if span is None else [Label(span)]), hint=hint)

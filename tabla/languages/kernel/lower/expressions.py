@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import assert_never
 
-from tabla.base.source import Label, Span, TablaError
+from tabla.base.source import Span
 from tabla.graph.constraints import satisfied
 from tabla.graph.graph import (
     Affine,
@@ -29,6 +29,7 @@ from tabla.graph.graph import (
 )
 from tabla.languages.kernel import tree
 from tabla.languages.kernel.constants import affine_of, constant_value
+from tabla.languages.kernel.faults import refused
 from tabla.languages.kernel.lower.builder import GraphBuilder, single
 from tabla.languages.kernel.lower.choices import choice, factor_of, undivided
 from tabla.languages.kernel.lower.elements import Elements
@@ -215,8 +216,7 @@ class Expressions:
     def _divide(self, left: Value, right: Value, call: tree.Apply) -> Value:
         divisor, place = _known(right), call.arguments[1].span
         if divisor == 0:
-            labels = [] if place is None else [Label(place, "this is 0")]
-            raise TablaError("division by zero", *labels, hint="divide by something else")
+            raise refused("division by zero", place, "divide by something else", "this is 0")
         if divisor is not None and self._scales(divisor, left, divides=True):
             terms = times(self._sum(left).signed(), 1 / divisor, place, self._parts(call.span), inverse=True)
             return Sum(terms=terms)
@@ -357,11 +357,8 @@ def _refuse_integers(expression: tree.Expression) -> None:
             case tree.Apply(function="integer" | "truth") | tree.Apply(function="divide", type="integer"):
                 if constant_value(part) is None:
                     what = f"'{part.function}(...)'" if part.function != "divide" else "'/' of integers"
-                    raise TablaError(
-                        f"{what} does not run on the machine yet",
-                        *([] if part.span is None else [Label(part.span)]),
-                        hint="write it in reals: real(a) / real(b), or a comparison for a truth value",
-                    )
+                    cure = "write it in reals: real(a) / real(b), or a comparison for a truth value"
+                    raise refused(f"{what} does not run on the machine yet", part.span, cure)
 
 
 def _operand(operand: Operand) -> Sum:
