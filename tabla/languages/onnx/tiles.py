@@ -7,6 +7,7 @@ from fractions import Fraction
 from math import prod
 
 from tabla.base.source import Span
+from tabla.languages.kernel.intervals import Rational
 from tabla.languages.tile.elementwise import apply
 from tabla.languages.tile.program import (
     Access,
@@ -19,7 +20,6 @@ from tabla.languages.tile.program import (
     Number,
     Operator,
     Ordinal,
-    Rational,
     Reshape,
     Shape,
     Subscript,

@@ -8,8 +8,9 @@ from numbers import Real
 from typing import Any, NoReturn
 
 from tabla.base.source import Span
+from tabla.languages.kernel.intervals import Rational, Unbounded
 from tabla.languages.tile.dimensions import TensorDim
-from tabla.languages.tile.domain import Unbounded, check, largest
+from tabla.languages.tile.domain import check, largest
 from tabla.languages.tile.elementwise import joined, node_of
 from tabla.languages.tile.indices import IndexConstraint, IndexExpression, TensorIndex, expression_of
 from tabla.languages.tile.places import here, refuse
@@ -22,7 +23,6 @@ from tabla.languages.tile.program import (
     Kind,
     Name,
     Node,
-    Rational,
     Shape,
     Subscript,
 )

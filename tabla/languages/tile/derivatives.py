@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import NoReturn
 
 from tabla.base.source import Span
+from tabla.languages.kernel.intervals import Rational
 from tabla.languages.tile.elementwise import COMPARISONS, WHOLE, apply
 from tabla.languages.tile.places import refuse
 from tabla.languages.tile.program import (
@@ -21,7 +22,6 @@ from tabla.languages.tile.program import (
     Node,
     Number,
     Operator,
-    Rational,
     Reshape,
     Shape,
     Subscript,

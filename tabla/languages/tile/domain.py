@@ -1,8 +1,7 @@
 """The valid index values of a contraction: integers for which every subscript is in range.
 
-The ends of every index variable follow from all subscripts and constraints together. One inequality after the other
-narrows the intervals. Where that leaves a variable without an end, all other variables are eliminated (Fourier and
-Motzkin). The ends are those of a box around the valid values; inside the box every inequality counts.
+The ends of every index variable follow from all subscripts and constraints together
+(:mod:`tabla.languages.kernel.intervals`).
 """
 
 from __future__ import annotations
@@ -10,30 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, floor, lcm
+from math import floor, lcm
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tabla.languages.kernel.intervals import Interval, Rational, Row, Unbounded, eliminated, intervals_of
 from tabla.languages.tile.places import refuse
-from tabla.languages.tile.program import Contraction, Rational, Subscript
+from tabla.languages.tile.program import Contraction, Subscript
 
 Integers = NDArray[np.int64]
-Interval = tuple[int, int]
 CHUNK = 1 << 18
-_ROUNDS = 40
-
-
-class Unbounded(Exception):
-    """An index variable without ends."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    """``0 <= value < bound``."""
-
-    value: Rational
-    bound: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,7 +140,7 @@ def largest(value: Rational, ranges: Sequence[tuple[Subscript, int]]) -> int | N
     if intervals is None:
         return None
     # Intervals alone do not see that variables depend on each other.
-    exact = _eliminated(result, rows)[1]
+    exact = eliminated(result, rows)[1]
     last = intervals[result][1] - 1
     return last if exact is None else min(last, floor(exact))
 
@@ -189,104 +175,3 @@ def _apart(contraction: Contraction, domain: Domain) -> bool:
         return True
     several = {name for name, (low, high) in domain.intervals.items() if high - low > 1}
     return several <= alone
-
-
-def intervals_of(names: Sequence[str], rows: Sequence[Row]) -> dict[str, Interval] | None:
-    """Return the ends [low, high) of every variable, or None if no values are valid. Raises `Unbounded` if a variable
-    has no ends.
-    """
-    ends: dict[str, tuple[Fraction | None, Fraction | None]] = {name: (None, None) for name in names}
-    if any(not row.value.factors and not 0 <= row.value.constant < row.bound for row in rows):
-        return None
-    if not _narrow(rows, ends):
-        return None
-    for name in names:
-        if None in ends[name]:
-            ends[name] = _eliminated(name, rows)
-            if not _narrow(rows, ends):
-                return None
-        if None in ends[name]:
-            raise Unbounded(name)
-    intervals: dict[str, Interval] = {}
-    for name, (low, high) in ends.items():
-        assert low is not None and high is not None
-        if ceil(low) > floor(high):
-            return None
-        intervals[name] = (ceil(low), floor(high) + 1)
-    return intervals
-
-
-def _narrow(rows: Sequence[Row], ends: dict[str, tuple[Fraction | None, Fraction | None]]) -> bool:
-    """Narrow the ends by each row in turn until nothing moves; False on an empty box."""
-    for _ in range(_ROUNDS):
-        before = dict(ends)
-        for row in rows:
-            for name, factor in row.value.factors:
-                rest = _rest(row.value, name, ends)
-                # factor * x lies in [-rest.high, bound - 1 - rest.low]
-                least = None if rest[1] is None else -rest[1] / factor
-                most = None if rest[0] is None else (row.bound - 1 - rest[0]) / factor
-                if factor < 0:
-                    least, most = most, least
-                low, high = ends[name]
-                if least is not None:
-                    low = Fraction(ceil(least)) if low is None else max(low, Fraction(ceil(least)))
-                if most is not None:
-                    high = Fraction(floor(most)) if high is None else min(high, Fraction(floor(most)))
-                ends[name] = (low, high)
-                if low is not None and high is not None and low > high:
-                    return False
-        if ends == before:
-            break
-    return True
-
-
-def _rest(
-    value: Rational, name: str, ends: Mapping[str, tuple[Fraction | None, Fraction | None]]
-) -> tuple[Fraction | None, Fraction | None]:
-    """The ends of everything in a row but one variable."""
-    low: Fraction | None = value.constant
-    high: Fraction | None = value.constant
-    for other, factor in value.factors:
-        if other == name:
-            continue
-        one, two = ends[other]
-        if factor < 0:
-            one, two = two, one
-        low = None if low is None or one is None else low + factor * one
-        high = None if high is None or two is None else high + factor * two
-    return low, high
-
-
-def _eliminated(name: str, rows: Sequence[Row]) -> tuple[Fraction | None, Fraction | None]:
-    """The ends of a variable once all others are eliminated."""
-    halves = {half for row in rows for half in _halves(row)}
-    others = sorted({other for half in halves for other, _ in half.factors} - {name})
-    for other in others:
-        below = [half for half in halves if half.factor(other) > 0]
-        above = [half for half in halves if half.factor(other) < 0]
-        halves = {half for half in halves if half.factor(other) == 0}
-        halves |= {_joined(a, b, other) for a in below for b in above}
-    low: Fraction | None = None
-    high: Fraction | None = None
-    for half in halves:
-        factor = half.factor(name)
-        if factor > 0:
-            low = -half.constant / factor if low is None else max(low, -half.constant / factor)
-        elif factor < 0:
-            high = -half.constant / factor if high is None else min(high, -half.constant / factor)
-    return low, high
-
-
-def _halves(row: Row) -> tuple[Rational, Rational]:
-    """A row as two expressions that are not negative."""
-    negated = {name: -factor for name, factor in row.value.factors}
-    return row.value, Rational.make(row.bound - 1 - row.value.constant, negated)
-
-
-def _joined(one: Rational, other: Rational, name: str) -> Rational:
-    """The sum of two expressions in which a variable cancels."""
-    a, b = one.factor(name), -other.factor(name)
-    names = {*one.names, *other.names} - {name}
-    factors = {n: one.factor(n) / a + other.factor(n) / b for n in names}
-    return Rational.make(one.constant / a + other.constant / b, factors)

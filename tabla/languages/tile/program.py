@@ -6,12 +6,13 @@ once. Subscripts are sums of index variables with rational factors: a quotient d
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal
 
 from tabla.base.source import Span
+from tabla.languages.kernel.intervals import Rational
 
 Kind = Literal["float", "integer", "boolean"]
 Aggregation = Literal["sum", "product", "max", "min", "assign"]
@@ -35,29 +36,6 @@ class Name:
 
     text: str | None = None
     derived: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rational:
-    """``constant + sum(factor * index)``. The factors are sorted by index, and none of them is zero."""
-
-    constant: Fraction = Fraction(0)
-    factors: tuple[tuple[str, Fraction], ...] = ()
-
-    @staticmethod
-    def make(constant: Fraction | int, factors: Mapping[str, Fraction | int]) -> Rational:
-        """Build from a mapping, dropping zeros and sorting."""
-        kept = tuple(sorted((name, Fraction(factor)) for name, factor in factors.items() if factor))
-        return Rational(constant=Fraction(constant), factors=kept)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The indices it mentions, sorted."""
-        return tuple(name for name, _ in self.factors)
-
-    def factor(self, name: str) -> Fraction:
-        """Return the factor of an index, 0 if the index is absent."""
-        return next((factor for other, factor in self.factors if other == name), Fraction(0))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from math import lcm
 
+from tabla.languages.kernel.intervals import Rational
 from tabla.languages.tile.elementwise import WHOLE
 from tabla.languages.tile.program import (
     Access,
@@ -19,7 +20,6 @@ from tabla.languages.tile.program import (
     Operator,
     Ordinal,
     Program,
-    Rational,
     Reshape,
     Subscript,
     Values,
