@@ -45,7 +45,7 @@ INFERENCES = ("gen", "check", "bound", "eval", "sim", "load", "synth", "build", 
 """The commands that also build the part of a program that predicts."""
 _LEARN = (*BUILDS, "formats")
 _KERNELS = (*BUILDS, "formats", "explore")
-_PROGRAM, _KERNEL, _TUNING = "the program", "a kernel (.tc, .py)", "fine-tuning a model (.onnx)"
+_PROGRAM, _KERNEL, _TUNING = "the program", "a kernel (.tc, .py)", "what learns (.tc, .kernel, .onnx)"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,8 +57,8 @@ class ProgramOptions(Record):
     that predicts is built. `results` are the names of values to return beside the models. `sizes` gives a kernel its
     sizes, each 1 or more, and so does `inputs`: arrays by name, or their file, which is read only when a notation asks.
     `keep` names the inputs of a kernel that are loaded once. `shapes` and `arguments` are the tensors and the other
-    parameters of a Tile function. Of a model that was trained elsewhere, the initialisers `train` learn, or all but
-    those of `freeze`, from the `loss`.
+    parameters of a Tile function. The inputs `train` of a kernel learn from the `loss`; of a model that was trained
+    elsewhere, these initialisers, or all but those of `freeze`.
     """
 
     defines: Mapping[str, str | float] = option(
@@ -164,7 +164,7 @@ class ProgramOptions(Record):
     )
     train: Sequence[str] = option(
         Names(),
-        "the initialisers that learn, by their names in the model",
+        "the inputs of a kernel, or the initialisers of a model, that learn",
         default=(),
         group=_TUNING,
         commands=BUILDS,
@@ -173,7 +173,7 @@ class ProgramOptions(Record):
     )
     freeze: Sequence[str] = option(
         Names(),
-        "the initialisers that do not learn; all others do",
+        "the initialisers of a model (.onnx) that do not learn; all others do",
         default=(),
         group=_TUNING,
         commands=BUILDS,
@@ -218,7 +218,7 @@ class ProgramOptions(Record):
         for flag, given in (("--train", self.train), ("--freeze", self.freeze), ("--loss", self.loss)):
             if given:
                 hint = "leave it out: a program says itself what it learns"
-                raise TablaError(f"{flag} is for models of ONNX, and '{name}' is none", hint=hint)
+                raise TablaError(f"{flag} is for .tc, .kernel and .onnx, and '{name}' is none of them", hint=hint)
 
     @property
     def written_defines(self) -> dict[str, str]:

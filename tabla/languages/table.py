@@ -79,9 +79,15 @@ _NOTATIONS: dict[str, Notation] = {
     each.suffix: each
     for each in (
         Notation(suffix=".t", shown="model.t", read=_read_tabla),
-        Notation(suffix=".tc", shown="kernel.tc[:def]", read=_read_tensor_comprehensions, has_members=True),
+        Notation(
+            suffix=".tc",
+            shown="kernel.tc[:def]",
+            read=_read_tensor_comprehensions,
+            has_members=True,
+            learns_by_option=True,
+        ),
         Notation(suffix=".py", shown="layer.py:function", read=_read_tile, has_members=True, takes_shapes=True),
-        Notation(suffix=".kernel", shown="x.kernel", read=_read_kernel),
+        Notation(suffix=".kernel", shown="x.kernel", read=_read_kernel, learns_by_option=True),
         Notation(suffix=".graph", shown="x.graph", read=_read_graph),
         Notation(suffix=".onnx", shown="model.onnx", read=_read_onnx, takes_shapes=True, learns_by_option=True),
     )

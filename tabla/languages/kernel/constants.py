@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -122,6 +123,16 @@ def _computed(call: Apply, values: Sequence[Fraction]) -> Fraction:
             return -value
         case "abs", [value]:
             return abs(value)
+        case "power", [base, exponent]:
+            return _power(call, base, exponent)
+        case "select", [condition, chosen, other]:
+            return chosen if condition else other
+        case "and", [left, right]:
+            return Fraction(bool(left and right))
+        case "or", [left, right]:
+            return Fraction(bool(left or right))
+        case "not", [value]:
+            return Fraction(not value)
         case "min", _:
             return min(values)
         case "max", _:
@@ -133,6 +144,16 @@ def _computed(call: Apply, values: Sequence[Fraction]) -> Fraction:
         case "truth", [value]:
             return Fraction(value != 0)
     return _function(call, values)
+
+
+def _power(call: Apply, base: Fraction, exponent: Fraction) -> Fraction:
+    """Return a power: an exact one where the exponent is a small whole number, else the nearest of float64."""
+    try:
+        if exponent.denominator == 1 and abs(exponent) <= _BITS:
+            return base ** int(exponent)
+        return Fraction(math.pow(base, exponent))
+    except (ValueError, OverflowError, ZeroDivisionError):
+        raise refused("this power has no value", call.span, "see what power is given") from None
 
 
 def _function(call: Apply, values: Sequence[Fraction]) -> Fraction:

@@ -150,13 +150,17 @@ def _outputs(
     box = intervals_of(change.names, [change.row(row) for row in rows])
     if box is None:
         return outputs
-    return outputs if _apart(forms, shape, outputs, box) else None
+    return outputs if apart(forms, shape, outputs, box) else None
 
 
-def _apart(
+def apart(
     forms: Sequence[Affine], shape: Sequence[int], names: Sequence[str], box: Mapping[str, tuple[int, int]]
 ) -> bool:
-    """Return whether the elements of a tensor that different values lead to lie apart, judged by their addresses."""
+    """Return whether different values of `names` lead to different elements, judged by addresses in row-major order.
+
+    `forms` are the subscripts in a tensor of this `shape`, and `box` has the ends [low, high) of the variables. False
+    says nothing.
+    """
     address: dict[str, int] = {}
     step = 1
     for form, extent in zip(reversed(forms), reversed(shape), strict=True):

@@ -42,6 +42,8 @@ _JOIN: Mapping[Reduction, np.ufunc] = {
     "max": np.maximum,
     "min": np.minimum,
 }
+_NOTHING: Mapping[Reduction, float] = {"sum": 0.0, "norm": 0.0, "product": 1.0, "max": -np.inf, "min": np.inf}
+"""What a value counts as where conditions leave it out."""
 
 
 def evaluate(kernel: Kernel, arrays: Mapping[str, Array]) -> dict[str, Array]:
@@ -96,8 +98,13 @@ def _run(statement: Statement, stored: dict[str, Array]) -> None:
     # All values are computed before any is stored.
     domains = [_Domain.of(box, stored, statement.conditions) for box in _parts(statement.indices, MOST_POINTS)]
     for domain, value in [(domain, domain.value(statement.value)) for domain in domains]:
-        target = domain.view(statement.target, statement.write)
-        np.copyto(target, value, where=domain.holds())
+        if not statement.conditions:
+            np.copyto(domain.view(statement.target, statement.write), value)
+            continue
+        holds = np.broadcast_to(domain.holds(), [index.extent for index in domain.indices])
+        # Where conditions fail, a subscript may be outside of the tensor.
+        places = tuple(np.broadcast_to(domain.form(form), holds.shape)[holds] for form in statement.write)
+        stored[statement.target][places] = np.broadcast_to(value, holds.shape)[holds]
 
 
 def _parts(indices: tuple[Index, ...], room: int) -> Iterator[tuple[Index, ...]]:
@@ -194,7 +201,7 @@ class _Domain:
             inner = _Domain.of((*self.indices, *box), self.stored, (*self.conditions, *reduce.conditions))
             body = np.broadcast_to(inner.value(reduce.body), tuple(index.extent for index in inner.indices))
             if reduce.conditions:
-                body = np.where(inner.holds(), body, 0.0)  # conditions belong to sums
+                body = np.where(inner.holds(), body, _NOTHING[reduce.reduction])
             if reduce.reduction == "norm":
                 body = body * body
             axes = tuple(range(len(self.indices), len(inner.indices)))

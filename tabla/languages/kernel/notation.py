@@ -8,6 +8,7 @@ from tabla.base.source import Source, TablaError
 from tabla.languages.kernel.lower import lower
 from tabla.languages.kernel.parser import parse
 from tabla.languages.kernel.text import kernel_text
+from tabla.languages.kernel.training import asked_of, learning
 from tabla.languages.options import ProgramOptions
 from tabla.languages.preprocess import Preprocessed
 from tabla.languages.reading import Reading
@@ -25,12 +26,15 @@ def read_kernel_text(source: Source, options: ProgramOptions) -> Reading:
         ("--size", options.sizes),
         ("--keep", options.keep),
         ("-D", options.defines),
-        ("--learning-rate", options.learning_rate is not None),
+        ("--learning-rate", options.learning_rate is not None and not options.train),
     )
     for option, value in given:
         if value:
             raise TablaError(f"{option}: '{path}' is a kernel, which holds that already", hint=f"leave {option} out")
     kernel = parse(source, path.stem)
+    asked = asked_of(options)
+    if asked is not None:
+        kernel = learning(kernel, asked)
     if options.runtime_rate and len({update.rate for update in kernel.updates}) != 1:
         raise TablaError(f"--runtime-rate: '{path}' has not one learning rate", hint="leave it out")
     return Reading(

@@ -94,6 +94,11 @@ SIGNATURES: Mapping[str, Signature] = {
         meaning=lambda t: np.logaddexp(0.0, t),
         folds=lambda t: max(t, 0) + math.log1p(math.exp(-abs(t))),
     ),
+    "power": Signature(arity=2, rule="reals", meaning=np.power),
+    "select": Signature(arity=3, rule="choice", meaning=np.where),
+    "and": Signature(arity=2, rule="truths", meaning=np.logical_and),
+    "or": Signature(arity=2, rule="truths", meaning=np.logical_or),
+    "not": Signature(arity=1, rule="truths", meaning=np.logical_not),
     "real": Signature(arity=1, rule="conversion", meaning=lambda value: value.astype(np.float64)),
     "integer": Signature(arity=1, rule="conversion", meaning=_integer),
     "truth": Signature(arity=1, rule="conversion", meaning=lambda value: value != 0),
@@ -137,7 +142,8 @@ def _type(function: str, signature: Signature, types: list[Type], span: Span | N
             return "truth"
         case "choice" if types[0] == "truth" and types[1] == types[2]:
             return types[1]
-    needs = {"numbers": "two reals or two integers", "comparison": "two reals or two integers", "reals": "reals"}
+    two = "two reals or two integers"
+    needs = {"numbers": two, "comparison": two, "choice": "a truth value and two values of one type"}
     raise refused(
         f"'{signature.sign or function}' is given {' and '.join(types)}",
         span,

@@ -7,8 +7,8 @@ what they are in float64.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Literal
 
@@ -73,7 +73,8 @@ class Apply(Node):
 class Reduce(Node):
     """The values of `body` over all values of `indices`, the outermost first, as one real number.
 
-    Only values count at which all `conditions` are at least 0. Only a sum has conditions; without any value it is 0.
+    Only values count at which all `conditions` are at least 0. Without any value a sum and a norm are 0, and a product
+    is 1; a maximum and a minimum have a value at each point.
     """
 
     reduction: Reduction
@@ -105,7 +106,8 @@ class Statement(Node):
     """``target[write] = value`` for all values of `indices`. All values are computed before any of them is stored.
 
     No element is written twice. Elements that are not written keep the value that they had. With `conditions` only
-    those are written at which all of these are at least 0; if the target has no value yet, its other elements are 0.
+    those are written at which all of these are at least 0. If the target has no value yet, elements that conditions
+    leave out, or that are between those that a stride reaches, are 0.
     """
 
     target: str
@@ -160,3 +162,13 @@ def walk(expression: Expression) -> Iterator[Expression]:
                 waiting += arguments
             case Reduce(body=body):
                 waiting.append(body)
+
+
+def rewritten(expression: Expression, leaf: Callable[[Expression], Expression]) -> Expression:
+    """Return an expression in which `leaf` has rewritten everything that is no function."""
+    first, chain = spine(expression)
+    result = first if isinstance(first, Apply) else leaf(first)
+    for call in chain:
+        others = tuple(rewritten(argument, leaf) for argument in call.arguments[1:])
+        result = replace(call, arguments=(result, *others))
+    return result

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from math import prod
 
 import numpy as np
 
 from tabla.base.source import Span, TablaError
-from tabla.graph.constraints import coordinates, ends, values
+from tabla.graph.constraints import coordinates, ends, satisfied, values
 from tabla.graph.graph import Affine, Index
-from tabla.languages.kernel.boxes import Box
+from tabla.languages.kernel.boxes import Box, volume
+from tabla.languages.kernel.coordinates import apart
 from tabla.languages.kernel.faults import refused
 from tabla.languages.kernel.regions import Region, first_outside
 from tabla.languages.kernel.tree import Apply, Expression, Kernel, Position, Read, Reduce, Statement, Tensor, spine
@@ -40,7 +42,7 @@ def _shaped(tensor: Tensor) -> None:
     if any(size < 1 for size in tensor.shape):
         raise refused(f"'{tensor.name}' has no elements", tensor.span, "sizes are positive")
     if tensor.role != "value" and tensor.type != "real":
-        raise refused(f"'{tensor.name}' is a {tensor.role} of {tensor.type}s", tensor.span, "only values are no reals")
+        raise refused(f"'{tensor.name}' is {_article(tensor.role)} of {tensor.type}s", tensor.span, "only values are no reals")
 
 
 def _updates(kernel: Kernel, written: Mapping[str, Region]) -> None:
@@ -70,6 +72,16 @@ class _Scope:
         """Return the least and the largest value of a form where the conditions hold, None where they never do."""
         return ends(form, self.conditions, list(self.indices.values()))
 
+    def everywhere(self, indices: tuple[Index, ...]) -> bool:
+        """Return whether the conditions hold for some values of inner `indices` wherever the others of them hold."""
+        names = {index.name for index in indices}
+        tied = {name for form in self.conditions for name in form.names}
+        outer = [index for name, index in self.indices.items() if name in tied - names]
+        own = tuple(form for form in self.conditions if not names.intersection(form.names))
+        mask = satisfied(self.conditions, [*outer, *indices])
+        somewhere = mask.any(axis=tuple(range(len(outer), mask.ndim)))
+        return bool((somewhere | ~satisfied(own, outer)).all())
+
     def first_outside(self, region: Region, subscripts: tuple[Affine, ...]) -> tuple[int, ...] | None:
         """Return an element that the subscripts reach and a region lacks, or None."""
         if not self.conditions:
@@ -96,31 +108,32 @@ class _Statement:
         target = self._tensors[statement.target]
         if target.role != "value":
             hint = "write a value; models change by update" if target.role == "model" else "write a value"
-            raise refused(f"'{target.name}' is a {target.role}, and is written", statement.span, hint)
+            raise refused(f"'{target.name}' is {_article(target.role)}, and is written", statement.span, hint)
         if target.type != statement.value.type:
             message = f"'{target.name}' holds {target.type}s, and this value is {_article(statement.value.type)}"
             raise refused(message, statement.value.span or statement.span, f"write {target.type}(...)")
         self._once(statement)
-        box = self._box(target, statement.write, replace(scope, conditions=()), statement.span)
+        box = self._box(target, statement.write, scope, statement.span)
         written = self._written[target.name]
-        if statement.conditions and written.boxes and not written.covers(box):
-            message = f"a part of '{target.name}' is written under conditions, and has no value where they fail"
+        partial = bool(statement.conditions) or not dense(statement, box)
+        if partial and written.boxes and not written.covers(box):
+            message = f"a part of '{target.name}' is written, and other elements between have no value"
             raise refused(message, statement.span, "write all of it before")
-        if statement.conditions and not written.boxes:
-            box = tuple((0, size) for size in target.shape)  # what conditions leave out is 0
+        if partial and not written.boxes:
+            box = tuple((0, size) for size in target.shape)  # what is left out is 0
         self._written[target.name] = written.with_box(box)
 
     def _once(self, statement: Statement) -> None:
-        """Each index is in one subscript, by a factor of 1 or -1, so that no element is written twice."""
-        named = [pair for subscript in statement.write for pair in subscript.coefficients]
-        for subscript in statement.write:
-            if len(subscript.coefficients) > 1 or any(abs(factor) != 1 for _, factor in subscript.coefficients):
-                message = f"the subscript {subscript} of what is written is no index plus a number"
-                raise refused(message, statement.span, "write one index, plus or minus a number, in each subscript")
+        """Each point writes an element of its own."""
+        named = {name for subscript in statement.write for name in subscript.names}
         for index in statement.indices:
-            if sum(name == index.name for name, _ in named) != 1:
-                message = f"'{index.name}' is not in one subscript of what is written"
+            if index.name not in named:
+                message = f"'{index.name}' is not in a subscript of what is written"
                 raise refused(message, statement.span, "sum over it, or write it in one subscript")
+        box = {index.name: (index.low, index.high) for index in statement.indices}
+        if not apart(statement.write, self._tensors[statement.target].shape, list(box), box):
+            message = f"two points of {', '.join(box)} may write one element"
+            raise refused(message, statement.span, "write one index, plus or minus a number, in each subscript")
 
     def _entered(
         self, scope: _Scope, indices: tuple[Index, ...], conditions: tuple[Affine, ...], span: Span | None
@@ -147,9 +160,11 @@ class _Statement:
             case Reduce(indices=indices, body=body, conditions=conditions):
                 if body.type != "real":
                     raise refused(f"a {first.reduction} of {body.type}s", first.span, "write real(...) around it")
-                if conditions and first.reduction != "sum":
-                    raise refused(f"a {first.reduction} under a condition", first.span, "only sums have conditions")
-                self._value(body, self._entered(scope, indices, conditions, first.span))
+                inner = self._entered(scope, indices, conditions, first.span)
+                if conditions and first.reduction in ("max", "min") and not inner.everywhere(indices):
+                    message = f"a {first.reduction} of no values at some point"
+                    raise refused(message, first.span, "its conditions leave a value at each point")
+                self._value(body, inner)
             case Apply():
                 raise refused(f"'{first.function}' has no argument", first.span, "give it one")
         for call in chain:
@@ -184,5 +199,10 @@ class _Statement:
         return box
 
 
+def dense(statement: Statement, box: Box) -> bool:
+    """Return whether a statement without conditions writes all elements of the box around its writes."""
+    return prod(index.extent for index in statement.indices) == volume(box)
+
+
 def _article(kind: str) -> str:
-    return f"an {kind}" if kind == "integer" else f"a {kind}"
+    return f"an {kind}" if kind[0] in "aeio" else f"a {kind}"

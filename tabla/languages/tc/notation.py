@@ -14,12 +14,15 @@ from tabla.base.source import Source, TablaError
 from tabla.graph.format import Format
 from tabla.graph.graph import Graph
 from tabla.graph.unread_parts import Conventions
+from tabla.languages.kernel.lower import lower as lower_kernel
+from tabla.languages.kernel.training import Learning, asked_of, learning
 from tabla.languages.options import ProgramOptions
 from tabla.languages.preprocess import Preprocessed, preprocess
 from tabla.languages.reading import Reading, Reals
 from tabla.languages.tc import Function, Unit, parse
 from tabla.languages.tc.bind import bind_sizes
 from tabla.languages.tc.evaluate import evaluate
+from tabla.languages.tc.kernel import kernel_of
 from tabla.languages.tc.lower import lower
 from tabla.languages.tc.text import function_text
 
@@ -32,9 +35,8 @@ def read_tensor_comprehensions(path: Path, member: str | None, options: ProgramO
 
     Options that make no sense for it are a `TablaError`.
     """
-    if options.learning_rate is not None:
-        raise TablaError(f"--learning-rate: '{path}' does not learn", hint="only TABLA programs (.t) have a rate")
-    if options.runtime_rate:
+    asked = asked_of(options)
+    if options.runtime_rate and asked is None:
         raise TablaError(f"--runtime-rate: '{path}' does not learn, so it has no rate", hint="leave it out")
     expanded, unit = read_unit(path, options)
     with expanded.pointing_back():
@@ -42,6 +44,8 @@ def read_tensor_comprehensions(path: Path, member: str | None, options: ProgramO
         _refuse_unknown(function, options)
         sizes = sizes_of(function, options)
     keep = options.keep
+    if asked is not None:
+        return _learning(path, expanded, function, sizes, options, asked)
 
     def lowered(number_format: Format, results: Sequence[str]) -> Graph:
         return lower(function, sizes, number_format=number_format, name=path.stem, keep=keep, results=results)
@@ -64,6 +68,31 @@ def read_tensor_comprehensions(path: Path, member: str | None, options: ProgramO
             unread="write 'where {index} in {low}:{high}' if that is meant",
             unlearnt="",
         ),
+    )
+
+
+def _learning(
+    path: Path,
+    expanded: Preprocessed,
+    function: Function,
+    sizes: Mapping[str, int],
+    options: ProgramOptions,
+    asked: Learning,
+) -> Reading:
+    """Return a function whose inputs learn: its kernel, with derivatives and updates."""
+    with expanded.pointing_back():
+        predicting = kernel_of(function, sizes, name=path.stem, models=(*options.keep, *asked.train))
+        kernel = learning(predicting, asked)
+    return Reading(
+        name=path.stem,
+        text=expanded,
+        ast=lambda: function_text(function),
+        kernel=lambda: kernel,
+        lower=lambda number, results: lower_kernel(
+            kernel, number_format=number, results=results, runtime_rate=options.runtime_rate
+        ),
+        trainable=True,
+        values=tuple(name for name, tensor in kernel.tensors.items() if tensor.role == "value"),
     )
 
 

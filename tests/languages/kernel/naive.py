@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from itertools import product
 
@@ -39,7 +38,7 @@ def value_of(expression: Expression, point: Point, values: Values) -> float:
         case Apply(function=function, arguments=(left, right)):
             return BINARY[function](value_of(left, point, values), value_of(right, point, values))
         case Reduce(reduction="sum", indices=indices, body=body, conditions=conditions):
-            return math.fsum(value_of(body, inner, values) for inner in points(indices, conditions, point))
+            return sum((value_of(body, inner, values) for inner in points(indices, conditions, point)), start=0.0)
         case Reduce(reduction="max", indices=indices, body=body):
             return max(value_of(body, inner, values) for inner in points(indices, (), point))
         case _:

@@ -116,6 +116,27 @@ def test_a_read_outside_is_none_where_a_condition_excludes_it() -> None:
     assert kept[graph.results[0][1]].tolist() == [[0, 3, 5, 7]]
 
 
+def test_a_stride_leaves_zeros() -> None:
+    text = "input x[3]: real; value y[6]: real; y[2 * i + 1] = x[i] for i in 0:3; return y;"
+    kernel = parse(Source.from_text(text), "k")
+    x = np.array([1.0, 2.0, 4.0])
+    assert evaluate(kernel, {"x": x})["y"].tolist() == [0, 1, 0, 2, 0, 4]
+    plan = FloatPlan.of(graph := lower(kernel, number_format=WIDE))
+    kept = plan.run({"x": x[None]}, [graph.results[0][1]], 1).kept
+    assert kept[graph.results[0][1]].tolist() == [[0, 1, 0, 2, 0, 4]]
+
+
+@pytest.mark.parametrize(("reduction", "expected"), [("product", [1, 2, 10]), ("norm", [0, 2, 29**0.5])])
+def test_reductions_of_no_values(reduction: str, expected: list[float]) -> None:
+    text = f"input x[3]: real; value y[3]: real; y[i] = {reduction}[j in 0:3 where j < i](x[j]) for i in 0:3; return y;"
+    kernel = parse(Source.from_text(text), "k")
+    x = np.array([2.0, 5.0, 7.0])
+    assert evaluate(kernel, {"x": x})["y"].tolist() == pytest.approx(expected)
+    plan = FloatPlan.of(graph := lower(kernel, number_format=WIDE))
+    kept = plan.run({"x": x[None]}, [graph.results[0][1]], 1).kept
+    assert kept[graph.results[0][1]][0].tolist() == pytest.approx(expected)
+
+
 def test_an_equation_is_two_conditions() -> None:
     text = "input x[3, 3]: real; value t: real; t = sum[i in 0:3, j in 0:3 where i == j, 0 < i](x[i, j]); return t;"
     kernel = parse(Source.from_text(text), "k")
@@ -132,8 +153,9 @@ def test_an_equation_is_two_conditions() -> None:
         ("y[i] = x[i] for i in 0:3 where i + 1;", "a condition compares sums of indices"),
         ("y[i] = x[i] for i in 0:3 where i != 1;", "a condition compares sums of indices"),
         ("y[i] = x[i] for i in 0:3 where j >= 1;", "'j' is not a tensor"),
-        ("s = max[i in 0:3 where i > 0](x[i]);", "a max under a condition"),
-        ("y[i] = x[i] for i in 0:2; y[i] = 0.5 for i in 0:3 where i > 1;", "a part of 'y' is written under conditions"),
+        ("s = max[i in 0:3 where i > 2](x[i]);", "no values of the indices meet"),
+        ("y[i] = max[j in 0:3 where j > i](x[j]) for i in 0:3;", "a max of no values at some point"),
+        ("y[i] = x[i] for i in 0:2; y[i] = 0.5 for i in 0:3 where i > 1;", "a part of 'y' is written, and"),
         ("y[i] = x[i] for i in 0:2; s = sum[i in 0:3 where i >= 1](y[i]);", r"'y\[2\]' is read"),
     ],
 )

@@ -137,6 +137,10 @@ class GraphBuilder:
             name=name, shape=shape, role=role, origin=origin, span=span, filled=filled, base=base
         )
 
+    def fill(self, name: str) -> None:
+        """Let the elements of a value that no statement writes be 0."""
+        self._tensors[name] = replace(self._tensors[name], filled=True)
+
     def role(self, name: str) -> Role:
         """Return the role of a tensor."""
         return self._tensors[name].role

@@ -16,6 +16,7 @@ from tabla.base.source import Span
 from tabla.graph.constraints import ends
 from tabla.graph.graph import Affine, Constant, Index, Linear, Operand, Operation, Read, Term
 from tabla.languages.kernel.boxes import Box, difference, intersection
+from tabla.languages.kernel.faults import refused
 from tabla.languages.kernel.lower.builder import GraphBuilder
 from tabla.languages.kernel.regions import Region
 from tabla.languages.kernel.tree import Tensor
@@ -114,6 +115,9 @@ class Elements:
 
         If nothing was assigned to `name` before, its other elements are 0.
         """
+        if not conditions and self._pieces.get(name):
+            message = f"elements of '{name}' that a stride leaves out would keep their values"
+            raise refused(message, span, "write them into a tensor of their own, and add it")
         old = self.read(name, write, span) if self._pieces.get(name) else None
         tensor = self._new(name, filled=old is None)
         self._builder.emit(tensor, write, indices, operation, span, conditions)
@@ -125,6 +129,14 @@ class Elements:
                 assert old is not None
                 self._builder.emit(tensor, write, indices, Linear(terms=(Term(factors=(old,)),)), span, rest)
         self.place(name, self._whole(name) if old is None else box, Stored(tensor=tensor))
+
+    def store_under(self, name: str, box: Box, write: tuple[Affine, ...], indices: tuple[Index, ...],
+                    operation: Operation, conditions: tuple[Affine, ...], span: Span | None, *,
+                    filled: bool) -> None:  # fmt: skip
+        """Assign a reduction under conditions to a name that has no elements yet. With `filled` the rest of it is 0."""
+        tensor = self._new(name, filled=filled)
+        self._builder.emit(tensor, write, indices, operation, span, conditions)
+        self.place(name, self._whole(name) if filled else box, Stored(tensor=tensor))
 
     def place(self, name: str, box: Box, source: Source) -> None:
         """Let the elements of `box` be those of `source`."""
@@ -203,7 +215,10 @@ class Elements:
         stored = Region()
         for piece, tensor in zip(pieces, held, strict=True):
             if tensor != target:
-                self._copy(name, target, piece)
+                if _zeros(piece):
+                    self._builder.fill(target)
+                else:
+                    self._copy(name, target, piece)
                 region = region.with_box(piece.box)
             if isinstance(piece.source, Multiplied):
                 # It stays known as a product: the update of its model wants the factors.
@@ -228,6 +243,19 @@ def _axes(box: Box) -> tuple[tuple[Index, ...], tuple[Affine, ...]]:
 
 def _by_name(indices: tuple[Index, ...]) -> dict[str, Index]:
     return {index.name: index for index in indices}
+
+
+def _zeros(piece: Piece) -> bool:
+    match piece.source:
+        case Copied(operand=Constant(value=value)):
+            return not value
+        case _:
+            return False
+
+
+def solvable(write: tuple[Affine, ...]) -> bool:
+    """Return whether each subscript is an index or its negative, plus a number, so that readers can be led through."""
+    return all(abs(factor) == 1 and len(form.coefficients) == 1 for form in write for _, factor in form.coefficients)
 
 
 def _through(copied: Copied, subscripts: tuple[Affine, ...], span: Span | None) -> Operand:

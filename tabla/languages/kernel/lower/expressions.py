@@ -71,7 +71,8 @@ _COMPARISONS: Mapping[str, CompareOp] = {
     "equal": "==",
     "not_equal": "!=",
 }
-_ONE_WORD = (Term(factors=(Constant(value=Fraction(1)),)),)
+_ONE = Constant(value=Fraction(1))
+_ONE_WORD = (Term(factors=(_ONE,)),)
 """Stands for the terms of a value that is a word already."""
 _CHOICES: Mapping[str, ExtremeOp] = {"max": "max", "min": "min"}
 
@@ -235,6 +236,8 @@ class Expressions:
             for limit, other in (values, values[::-1]):
                 if idle(_CHOICES[call.function], _known(limit), self._builder.number_format):
                     return other
+        if call.function == "power":
+            return self._power(call, *values)
         words = [self._word(value, argument.span) for value, argument in zip(values, call.arguments, strict=True)]
         match call.function:
             case "abs":
@@ -246,13 +249,31 @@ class Expressions:
                 chosen = self._compare("<" if call.function == "min" else ">", first, second, call.span)
                 return Sum(terms=choice(chosen, first, second))
             case "softplus":
-                functions = Functions(
-                    part=lambda made: self._part(made, call.span),
-                    number_format=self._builder.number_format,
-                )
-                return Sum(terms=undivided(functions.soft_plus(words[0])))
+                return Sum(terms=undivided(self._functions(call.span).soft_plus(words[0])))
+            case "select":
+                return Sum(terms=choice(*words))
+            case "and":
+                return Sum(terms=(Term(factors=(words[0], words[1])),))
+            case "or":
+                both = Term(factors=(words[0], words[1]), sign=-1)
+                return Sum(terms=undivided((*(Term(factors=(word,)) for word in words), both)))
+            case "not":
+                return Sum(terms=(Term(factors=(_ONE,)), Term(factors=(words[0],), sign=-1)))
             case function:
                 return Word(operation=Function(name=function, operand=words[0]), span=call.span)
+
+    def _functions(self, span: Span | None) -> Functions:
+        """Return what makes functions of temporaries at a place."""
+        return Functions(part=lambda made: self._part(made, span), number_format=self._builder.number_format)
+
+    def _power(self, call: tree.Apply, base: Value, exponent: Value) -> Value:
+        """Return a power by a constant as `Functions.power` makes it, and any other one as ``exp(b * log(a))``."""
+        number, span = _known(exponent), call.span
+        if number is not None:
+            return Sum(terms=self._functions(span).power(self._sum(base).signed(), number, call.arguments[1].span))
+        logarithm = self._part(Function(name="log", operand=self._word(base, span)), span)
+        product = self._part(Linear(terms=(Term(factors=(self._word(exponent, span), logarithm)),)), span)
+        return Word(operation=Function(name="exp", operand=product), span=span)
 
     def _parts(self, span: Span | None) -> SummedPart:
         """Return what makes temporaries at a place, also under the indices of sums that are complete."""
@@ -270,56 +291,81 @@ class Expressions:
         """Compute an operation into a temporary at the points of the scope, and under `inner` indices."""
         return self._builder.part(self._owner, operation, (*self._scope, *inner), span, self._conditions)
 
-    def _conditional_sum(self, reduce: tree.Reduce) -> Value:
-        """Lower a sum under conditions. It is a word of its own, because a condition holds for a whole statement."""
-        outer, around = len(self._scope), self._conditions
-        self._scope += reduce.indices
-        self._builder.ranges.update({index.name: index for index in reduce.indices})
+    def alone(
+        self, reduce: tree.Reduce, owner: str, indices: Sequence[Index], conditions: tuple[Affine, ...]
+    ) -> tuple[Operation, bool]:
+        """Lower a reduction under conditions that is all of a statement, and return what the statement computes where
+        the conditions of both hold.
+
+        Return beside it whether there are points at which no values meet the conditions, so that a sum is 0 there.
+        """
+        self._owner, self._scope, self._varying = owner, list(indices), set()
+        _refuse_integers(reduce)
+        self._mark(reduce)
+        return self._restricted(reduce, conditions)
+
+    def _restricted(self, reduce: tree.Reduce, around: tuple[Affine, ...]) -> tuple[Operation, bool]:
+        outer = len(self._scope)
         self._conditions = (*around, *reduce.conditions)
-        names = tuple(index.name for index in reduce.indices)
-        terms = [replace(t, reduce=(*names, *t.reduce)) for t in self._sum(self._value(reduce.body)).signed()]
-        del self._scope[outer:]
+        self._builder.ranges.update({index.name: index for index in reduce.indices})
+        names = {index.name for index in reduce.indices}
         tied = {name for condition in reduce.conditions for name in condition.names if name not in names}
-        total = self.operation(Sum(terms=tuple(terms)))
-        # Where no values of the indices meet the conditions, the sum is 0.
         own = [index for index in self._scope if index.name in tied]
+        operation = self._reduction(reduce)
+        del self._scope[outer:]
+        # Where no values of the indices meet the conditions, the sum is 0.
         mask = satisfied(reduce.conditions, [*own, *reduce.indices])
-        filled = not mask.any(axis=tuple(range(len(own), mask.ndim))).all()
-        word = self._builder.part(
-            self._owner, total, self._scope, reduce.span, self._conditions, tied, filled=bool(filled)
-        )
+        gaps = isinstance(operation, Linear) and not mask.any(axis=tuple(range(len(own), mask.ndim))).all()
         self._conditions = around
+        return operation, bool(gaps)
+
+    def _reduction(self, reduce: tree.Reduce) -> Operation:
+        """Return a reduction as an operation over its indices, which stay in the scope."""
+        self._scope += reduce.indices
+        names, place = tuple(index.name for index in reduce.indices), reduce.body.span
+        body = self._value(reduce.body)
+        match reduce.reduction:
+            case "sum":
+                terms = self._sum(body).signed()
+                return self.operation(Sum(terms=tuple(replace(term, reduce=(*names, *term.reduce)) for term in terms)))
+            case "product":
+                return Product(operand=self._word(body, place), reduce=names)
+            case "max" | "min":
+                return Extreme(op=_CHOICES[reduce.reduction], operands=(self._word(body, place),), reduce=names)
+            case "norm":
+                _, word = self._factor(body, place)
+                return Linear(terms=(Term(factors=(word, word), reduce=names),))
+            case _:
+                assert_never(reduce.reduction)
+
+    def _conditional(self, reduce: tree.Reduce) -> Value:
+        """Lower a reduction under conditions: a word of its own, because conditions hold for a whole statement."""
+        around, names = self._conditions, {index.name for index in reduce.indices}
+        tied = {name for condition in reduce.conditions for name in condition.names if name not in names}
+        operation, gaps = self._restricted(reduce, around)
+        within = (*around, *reduce.conditions)
+        word = self._builder.part(self._owner, operation, self._scope, reduce.span, within, tied, filled=gaps)
+        if reduce.reduction == "norm":
+            return Word(operation=Function(name="sqrt", operand=word), span=reduce.span)
         return _operand(word)
 
     def _reduce(self, reduce: tree.Reduce) -> Value:
         if reduce.conditions:
-            return self._conditional_sum(reduce)
-        outer, place = len(self._scope), reduce.body.span
-        self._scope += reduce.indices
+            return self._conditional(reduce)
+        outer = len(self._scope)
         self._builder.ranges.update({index.name: index for index in reduce.indices})
-        names = tuple(index.name for index in reduce.indices)
-        body = self._value(reduce.body)
-        try:
-            match reduce.reduction:
-                case "sum":
-                    terms = self._sum(body).signed()
-                    return Sum(terms=tuple(replace(term, reduce=(*names, *term.reduce)) for term in terms))
-                case "product":
-                    word = self._word(body, place)
-                    return Word(operation=Product(operand=word, reduce=names), span=reduce.span)
-                case "max" | "min":
-                    word = self._word(body, place)
-                    extreme = Extreme(op=_CHOICES[reduce.reduction], operands=(word,), reduce=names)
-                    return Word(operation=extreme, span=reduce.span)
-                case "norm":
-                    _, word = self._factor(body, place)
-                    squares = Sum(terms=(Term(factors=(word, word), reduce=names),))
-                case _:
-                    assert_never(reduce.reduction)
-        finally:
-            del self._scope[outer:]
-        total = self._word(squares, reduce.span)
-        return Word(operation=Function(name="sqrt", operand=total), span=reduce.span)
+        operation = self._reduction(reduce)
+        del self._scope[outer:]
+        match operation:
+            case Linear(terms=terms) if reduce.reduction == "norm":
+                total = self._word(Sum(terms=terms), reduce.span)
+                return Word(operation=Function(name="sqrt", operand=total), span=reduce.span)
+            case Linear(terms=terms):
+                return Sum(terms=terms)
+            case Product() | Extreme():
+                return Word(operation=operation, span=reduce.span)
+            case _:
+                raise AssertionError(f"a reduction is no {operation}")
 
     def _sum(self, value: Value) -> Sum:
         """`value` as a sum; an operation becomes a word of its own."""

@@ -17,10 +17,11 @@ from tabla.graph.unread_parts import MEANT
 from tabla.languages.kernel.boxes import Box
 from tabla.languages.kernel.lower.builder import GraphBuilder
 from tabla.languages.kernel.lower.dividends import divided_alone, remark
-from tabla.languages.kernel.lower.elements import Copied, Elements, Multiplied, Piece
+from tabla.languages.kernel.lower.elements import Copied, Elements, Multiplied, Piece, solvable
 from tabla.languages.kernel.lower.expressions import Expressions, Sum
 from tabla.languages.kernel.lower.rate import Descent, Rate, is_product
-from tabla.languages.kernel.tree import Kernel, Number, Statement, Tensor, Update
+from tabla.languages.kernel.tree import Kernel, Number, Reduce, Statement, Tensor, Update
+from tabla.languages.kernel.verify import dense
 
 
 class Updater:
@@ -139,19 +140,28 @@ class _Lowering:
         ranges = {index.name: index for index in indices}
         self._builder.ranges.update(ranges)
         box = tuple((low, high + 1) for low, high in (subscript.bounds(ranges) for subscript in write))
-        single = not write and not statement.conditions
-        if single and isinstance(statement.value, Number) and name not in self._gradients:
-            # A single value that is known needs no word; who reads it reads the constant.
-            constant = Constant(value=statement.value.value, span=statement.value.span)
-            self._elements.place(name, box, Copied(write=write, indices=indices, operand=constant))
-            return
+        match statement:
+            case Statement(value=Number(value=number, span=place), conditions=()) if name not in self._gradients and (
+                not write or (not number and solvable(write))
+            ):
+                # A single value that is known, and zeros, need no word; who reads them reads the constant.
+                constant = Constant(value=number, span=place)
+                self._elements.place(name, box, Copied(write=write, indices=indices, operand=constant))
+                return
+        match statement.value:
+            case Reduce(conditions=(_, *_)) as reduce if reduce.reduction != "norm" and not self._elements.pieces(name):
+                conditions = (*statement.conditions, *reduce.conditions)
+                operation, gaps = self._expressions.alone(reduce, name, indices, statement.conditions)
+                partial = gaps or bool(statement.conditions) or not dense(statement, box)
+                self._elements.store_under(name, box, write, indices, operation, conditions, span, filled=partial)
+                return
         value = self._expressions.lower(statement.value, name, indices, statement.conditions)
-        if statement.conditions:
+        if statement.conditions or not dense(statement, box):
             operation, conditions = self._expressions.operation(value), statement.conditions
             self._elements.store_where(name, box, write, indices, operation, conditions, span)
             return
         match value.signed() if isinstance(value, Sum) else ():
-            case [Term(factors=[Read() as read], sign=1, reduce=())] if not name.startswith(MEANT):
+            case [Term(factors=[Read() as read], sign=1, reduce=())] if solvable(write) and not name.startswith(MEANT):
                 self._elements.place(name, box, Copied(write=write, indices=indices, operand=read))
             case [term] if name in self._gradients and is_product(term):
                 source = Multiplied(write=write, indices=indices, term=term, span=span)

@@ -26,9 +26,14 @@ def pieces_of(step: Domain, sizes: Mapping[str, Size]) -> tuple[Points, ...]:
     anyway. Where conditions keep reads inside their tensors, an assignment has a piece for each value that they choose.
     An index that the value divides becomes two indices.
     """
-    points = _all(step, sizes)
-    pieces = _pieces(_conditional(narrowed(points, _dependent(points)) or points))
+    pieces = _pieces(_conditional(stated(step, sizes)))
     return tuple(_split(piece) for piece in pieces)
+
+
+def stated(step: Domain, sizes: Mapping[str, Size]) -> Points:
+    """Return the points of a statement as one piece, with the value of the text."""
+    points = _all(step, sizes)
+    return narrowed(points, _dependent(points)) or points
 
 
 def left_out(step: Domain, sizes: Mapping[str, Size]) -> tuple[Points, ...]:

@@ -17,11 +17,10 @@ from tabla.languages.kernel.boxes import Box, covers, difference, hull, meets, v
 from tabla.languages.kernel.lower.builder import GraphBuilder
 from tabla.languages.kernel.lower.scaled import times
 from tabla.languages.tc import program
-from tabla.languages.tc.constraints import Interval
 from tabla.languages.tc.lower.domains import left_out, pieces_of
 from tabla.languages.tc.lower.expressions import Expressions
 from tabla.languages.tc.lower.means import overwriting
-from tabla.languages.tc.lower.points import Points
+from tabla.languages.tc.lower.points import Points, box_of, written
 from tabla.languages.tc.lower.versions import Versions
 from tabla.languages.tc.lower.words import Held
 from tabla.languages.tc.program import Function, walk
@@ -48,7 +47,7 @@ def lower(
     inference = infer(function, sizes)
     lowering = _Lowering(builder, ranges, inference, "")
     for given in function.inputs:
-        tensor, box = function.tensors[given], _box(inference.bounds[given])
+        tensor, box = function.tensors[given], box_of(inference.bounds[given])
         shape = tuple(high for _, high in box)
         builder.tensor(given, shape, "model" if given in keep else "input", origin=given, span=tensor.span)
         lowering.versions.give(given, Held(tensor=given, base=(0,) * len(shape)), box)
@@ -65,7 +64,7 @@ class _Lowering:
 
     def __init__(self, builder: GraphBuilder, ranges: dict[str, Index], inference: Inference, prefix: str) -> None:
         self.builder, self.ranges, self.inference, self.prefix = builder, ranges, inference, prefix
-        bounds = {name: _box(intervals) for name, intervals in inference.bounds.items()}
+        bounds = {name: box_of(intervals) for name, intervals in inference.bounds.items()}
         self.versions = Versions(builder, bounds, prefix)
         self.multiples: set[str] = set()
         self.calls = 0
@@ -77,7 +76,7 @@ class _Lowering:
                 continue
             tensor = self.inference.function.tensors[step.statement.target]
             if tensor.initial:
-                name, box = tensor.name, _written(step)
+                name, box = tensor.name, written(step)
                 shape, base = tuple(high - low for low, high in box), tuple(low for low, _ in box)
                 self.builder.tensor(name, shape, "input", origin=name, span=tensor.span, base=base)
                 self.versions.give(name, Held(tensor=name, base=base), box)
@@ -98,7 +97,7 @@ class _Lowering:
             self.versions.restart(statement.target, self._identity(step), statement.span)
         # Reads come first: they may bring together what the statement then writes anew.
         held = [self._read(points) for points in pieces]
-        self.versions.widen(statement.target, _written(step))
+        self.versions.widen(statement.target, written(step))
         before, updates = self._before(step), statement.reduction is not None and not _begins(step)
         place = self._place(step, pieces)
         for points, known in zip(pieces, held, strict=True):
@@ -138,7 +137,7 @@ class _Lowering:
         """Return where the elements are that a statement updates, or leaves as they are; None where it needs none, or
         where they are all 0.
         """
-        statement, box = step.statement, _written(step)
+        statement, box = step.statement, written(step)
         if _begins(step) or not self.versions.meets(statement.target, box):
             return None
         if statement.reduction is None and not left_out(step, self.inference.sizes):
@@ -147,7 +146,7 @@ class _Lowering:
 
     def _place(self, step: Domain, pieces: Sequence[Points]) -> Held:
         """Return where a statement writes: into a new tensor, or beside what a tensor holds already."""
-        statement, box = step.statement, _written(step)
+        statement, box = step.statement, written(step)
         name, partial = statement.target, any(points.partial for points in pieces)
         if _begins(step) or self.versions.covered(name, box):
             return self.versions.anew(name, box, statement.span, filled=self._gaps(step))
@@ -169,7 +168,7 @@ class _Lowering:
             operation = Linear(terms=(Term(factors=(word,)),))
             self.builder.emit(place.tensor, _at(points, place), points.indices, operation, span, points.constraints)
         if begins:
-            for box in difference(self.versions.box(statement.target), _written(step)):
+            for box in difference(self.versions.box(statement.target), written(step)):
                 self.versions.fill(statement.target, box, identity, span)
 
     def _identity(self, step: Domain) -> Fraction:
@@ -190,7 +189,7 @@ class _Lowering:
     def _multiple(self, step: Domain, place: Held, operation: Operation, expressions: Expressions) -> Operation:
         """Return a sum as its multiple by a constant, if only the multiple is used."""
         found = overwriting(self.inference.steps, step)
-        if found is None or not isinstance(operation, Linear) or not covers(_written(found[0]), _written(step)):
+        if found is None or not isinstance(operation, Linear) or not covers(written(found[0]), written(step)):
             return operation
         later, factor, inverse = found
         points = pieces_of(later, self.inference.sizes)
@@ -236,13 +235,13 @@ class _Lowering:
         for later in self.inference.steps[self.inference.steps.index(step) :]:
             if not isinstance(later, Domain) or later.statement.target != step.statement.target:
                 continue
-            box = _written(later)
+            box = written(later)
             if any(meets(box, other) for other in boxes):
                 break
             if any(piece.partial for piece in pieces_of(later, self.inference.sizes)):
                 return True
             boxes.append(box)
-        whole = _box(self.inference.bounds[step.statement.target])
+        whole = box_of(self.inference.bounds[step.statement.target])
         return sum(map(volume, boxes)) < volume(whole)
 
     def _call(self, step: Called) -> None:
@@ -253,11 +252,11 @@ class _Lowering:
             held, ranges = self.versions.whole(argument, call.span), self.versions.box(argument)
             # Inside, the indices of an argument start at 0.
             base = tuple(base - low for base, (low, _) in zip(held.base, ranges, strict=True))
-            box = _box(step.inference.bounds[parameter])
+            box = box_of(step.inference.bounds[parameter])
             inner.versions.give(parameter, Held(tensor=held.tensor, base=base), box)
         inner.run()
         for result, target in zip(call.function.results, call.targets, strict=True):
-            held, box = inner.versions.whole(result, call.span), _box(self.inference.bounds[target])
+            held, box = inner.versions.whole(result, call.span), box_of(self.inference.bounds[target])
             self.versions.give(target, Held(tensor=held.tensor, base=(0,) * len(box)), box)
 
 
@@ -277,16 +276,3 @@ def _begins(step: Domain) -> bool:
 
 def _reads(points: Points, tensor: str) -> bool:
     return any(isinstance(value, program.Read) and value.tensor == tensor for value in walk(points.value))
-
-
-def _written(step: Domain) -> Box:
-    return _box(tuple(step.intervals[name] for name in step.statement.indices))
-
-
-def _box(intervals: tuple[Interval, ...]) -> Box:
-    box: list[tuple[int, int]] = []
-    for interval in intervals:
-        low, high = interval.low.value, interval.high.value
-        assert low is not None and high is not None
-        box.append((low, high))
-    return tuple(box)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import ceil, floor
@@ -11,6 +11,7 @@ from tabla.graph.constraints import ends
 from tabla.graph.graph import Affine, Index
 from tabla.languages.kernel.boxes import Box
 from tabla.languages.tc import program
+from tabla.languages.tc.constraints import Interval
 from tabla.languages.tc.program import Value
 from tabla.languages.tc.sizes import Size
 from tabla.languages.tc.statement_ranges import Domain
@@ -55,12 +56,7 @@ class Points:
 
     def bounds(self, tensor: str) -> Box:
         """Return the ranges of the subscripts that a tensor has before the statement, axis by axis."""
-        found: list[tuple[int, int]] = []
-        for interval in self.step.before[tensor]:
-            low, high = interval.low.value, interval.high.value
-            assert low is not None and high is not None
-            found.append((low, high))
-        return tuple(found)
+        return box_of(self.step.before[tensor])
 
     def reached(self, read: program.Read) -> Box | None:
         """Return a box of all elements that a read takes, or None where its subscripts are no sums of indices."""
@@ -143,6 +139,21 @@ class Points:
         """Whether the box says so, or one constraint does."""
         less = (Affine.of(0), *self.constraints)
         return any(summed_up(affine, scaled(constraint, -1)).bounds(self.box)[0] >= 0 for constraint in less)
+
+
+def box_of(intervals: Iterable[Interval]) -> Box:
+    """Return intervals whose ends are numbers as a box."""
+    found: list[tuple[int, int]] = []
+    for interval in intervals:
+        low, high = interval.low.value, interval.high.value
+        assert low is not None and high is not None
+        found.append((low, high))
+    return tuple(found)
+
+
+def written(step: Domain) -> Box:
+    """Return the box of the elements that a statement writes."""
+    return box_of([step.intervals[name] for name in step.statement.indices])
 
 
 def narrowed(points: Points, constraints: Sequence[Affine]) -> Points | None:

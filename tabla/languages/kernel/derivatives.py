@@ -1,0 +1,293 @@
+"""Derivatives of kernels: statements that run a kernel backwards.
+
+For each read of a tensor that matters, the derivative of the value by that read, times the derivative of what was
+written, is summed over all points that read one element. Where several elements are the maximum of a reduction, each of
+them gets the whole derivative.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from tabla.base.source import Span
+from tabla.graph.graph import Affine, Index
+from tabla.languages.kernel.boxes import Box, difference, volume
+from tabla.languages.kernel.coordinates import Change, Coordinates, coordinates_of
+from tabla.languages.kernel.faults import refused
+from tabla.languages.kernel.intervals import Rational, Row
+from tabla.languages.kernel.signatures import apply
+from tabla.languages.kernel.slopes import SLOPES, number, times
+from tabla.languages.kernel.tree import (
+    Apply,
+    Expression,
+    Number,
+    Position,
+    Read,
+    Reduce,
+    Statement,
+    Tensor,
+    rewritten,
+    walk,
+)
+
+
+class Backwards:
+    """The derivatives of one value by the tensors that it depends on.
+
+    `tensors` are those of the kernel, to which derivatives are added; `statements` are what computes these, in order.
+    `wanted` are the tensors whose derivatives are asked for, so no others are computed than those on the way.
+    """
+
+    def __init__(self, tensors: dict[str, Tensor], writes: Sequence[Statement], wanted: Sequence[str]) -> None:
+        self.tensors, self._writes = tensors, writes
+        self.statements: list[Statement] = []
+        self._parts: dict[str, list[str]] = {}
+        self._concerned = set(wanted)
+        for write in writes:
+            if any(isinstance(part, Read) and part.tensor in self._concerned for part in walk(write.value)):
+                self._concerned.add(write.target)
+
+    def run(self, value: str, seed: str) -> None:
+        """Take the derivatives, given the tensor `seed`: the derivative of a loss by the tensor `value`."""
+        self._parts[value] = [seed]
+        for write in reversed(self._writes):
+            if write.target in self._concerned and (slope := self.derivative(write.target)) is not None:
+                _Write(self, write, slope).run()
+
+    def derivative(self, tensor: str) -> str | None:
+        """Return the tensor with the derivative by a tensor, or None where the loss does not depend on it."""
+        parts = self._parts.get(tensor, [])
+        if len(parts) < 2:
+            return parts[0] if parts else None
+        shape = self.tensors[tensor].shape
+        indices, at = axes(tuple((0, size) for size in shape))
+        total: Expression = Read(tensor=parts[0], subscripts=at)
+        for part in parts[1:]:
+            total = apply("add", total, Read(tensor=part, subscripts=at))
+        name = self.new(f"d.{tensor}", shape)
+        self.statements.append(Statement(target=name, write=at, indices=indices, value=total))
+        self._parts[tensor] = [name]
+        return name
+
+    def concerns(self, tensor: str) -> bool:
+        """Return whether the derivative by a tensor is asked for, or is on the way to one that is."""
+        return tensor in self._concerned
+
+    def add(self, tensor: str, part: str) -> None:
+        """Add a tensor to the derivative by a tensor."""
+        self._parts.setdefault(tensor, []).append(part)
+
+    def new(self, name: str, shape: tuple[int, ...], span: Span | None = None) -> str:
+        """Declare a value with a name like this one, and return its name."""
+        unique, count = name, 1
+        while unique in self.tensors:
+            count += 1
+            unique = f"{name}.{count}"
+        self.tensors[unique] = Tensor(name=unique, shape=shape, role="value", span=span)
+        return unique
+
+
+class _Write:
+    """The derivatives by what one statement reads. `slope` is the tensor with the derivative by what it writes."""
+
+    def __init__(self, backwards: Backwards, write: Statement, slope: str) -> None:
+        self._backwards, self._write, self._slope = backwards, write, slope
+
+    def run(self) -> None:
+        write = self._write
+        value = Read(tensor=write.target, subscripts=write.write, type=write.value.type, span=write.span)
+        d = Read(tensor=self._slope, subscripts=write.write, span=write.span)
+        self._pull(write.value, value, d, write.indices, write.conditions)
+
+    def _pull(
+        self,
+        expression: Expression,
+        value: Expression,
+        d: Expression,
+        indices: tuple[Index, ...],
+        conditions: tuple[Affine, ...],
+    ) -> None:
+        """Take derivatives by what an expression reads; `value` stands for it, and `d` is the derivative by it."""
+        if isinstance(d, Number) and not d.value:
+            return
+        match expression:
+            case Read(tensor=tensor) if self._backwards.concerns(tensor):
+                self._join(expression, d, indices, conditions)
+            case Apply():
+                self._through(expression, value, d, indices, conditions)
+            case Reduce():
+                self._reduced(expression, value, d, indices, conditions)
+            case Read() | Number() | Position():
+                pass
+
+    def _through(
+        self,
+        call: Apply,
+        value: Expression,
+        d: Expression,
+        indices: tuple[Index, ...],
+        conditions: tuple[Affine, ...],
+    ) -> None:
+        while True:  # chains lean to the left, and may be long
+            if call.type != "real" or not self._reads(call):
+                return
+            slopes = SLOPES.get(call.function)
+            if slopes is None:
+                message = f"there is no derivative of '{call.function}' yet"
+                raise refused(message, call.span or self._write.span, f"there are those of {', '.join(SLOPES)}")
+            for slope, argument in list(zip(slopes, call.arguments, strict=True))[1:]:
+                if self._reads(argument):
+                    self._pull(argument, argument, slope(d, value, call.arguments), indices, conditions)
+            first = call.arguments[0]
+            if not self._reads(first):
+                return
+            d = slopes[0](d, value, call.arguments)
+            if not isinstance(first, Apply):
+                self._pull(first, first, d, indices, conditions)
+                return
+            call, value = first, first
+
+    def _reduced(
+        self,
+        reduce: Reduce,
+        value: Expression,
+        d: Expression,
+        indices: tuple[Index, ...],
+        conditions: tuple[Affine, ...],
+    ) -> None:
+        if not self._reads(reduce.body):
+            return
+        # Inside, these stand for one number each at every point outside.
+        d = self._named(d, indices, conditions)
+        body = reduce.body
+        if reduce.reduction != "sum":
+            value = self._named(value, indices, conditions)
+        match reduce.reduction:
+            case "max" | "min":
+                d = apply("select", apply("equal", body, value), d, number(0))
+            case "product":
+                d = apply("divide", times(d, value), body)
+            case "norm":
+                d = apply("divide", times(d, body), value)
+            case "sum":
+                pass
+        self._pull(body, body, d, (*indices, *reduce.indices), (*conditions, *reduce.conditions))
+
+    def _named(self, value: Expression, indices: tuple[Index, ...], conditions: tuple[Affine, ...]) -> Expression:
+        """Return a value as a number or a read: a tensor of its own, where it is more."""
+        if isinstance(value, Number | Read):
+            return value
+        box = tuple((index.low, index.high) for index in indices)
+        shape = tuple(high - low for low, high in box)
+        at = tuple(Affine.make(-index.low, {index.name: 1}) for index in indices)
+        name = self._backwards.new(f"d.{self._write.target}.part", shape, self._write.span)
+        self._backwards.statements.append(
+            Statement(target=name, write=at, indices=indices, value=value, conditions=conditions, span=self._write.span)
+        )
+        return Read(tensor=name, subscripts=at, span=value.span)
+
+    def _reads(self, expression: Expression) -> bool:
+        """Return whether an expression reads a tensor whose derivative matters."""
+        return any(isinstance(part, Read) and self._backwards.concerns(part.tensor) for part in walk(expression))
+
+    def _join(self, read: Read, d: Expression, indices: tuple[Index, ...], conditions: tuple[Affine, ...]) -> None:
+        """Add the derivative `d` at all points to that of the elements that are read there."""
+        backwards, span = self._backwards, read.span or self._write.span
+        shape = backwards.tensors[read.tensor].shape
+        points = _points(read, shape, indices, conditions)
+        if points is None:
+            return
+        place = _Placed(points.change)
+        write = tuple(map(place.form, read.subscripts))
+        outer = {index.name for index in points.indices}
+        own = tuple(form for form in points.constraints if outer.issuperset(form.names))
+        inner = tuple(form for form in points.constraints if form not in own)
+        value = place.expression(d)
+        if points.reduced:
+            value = Reduce(reduction="sum", indices=points.reduced, body=value, conditions=inner, span=span)
+        target = backwards.new(f"d.{read.tensor}", shape, span)
+        statement = Statement(
+            target=target, write=write, indices=points.indices, value=value, conditions=own, span=span
+        )
+        backwards.statements.append(statement)
+        if not own and (box := _dense(statement)) is not None:
+            for rest in difference(tuple((0, size) for size in shape), box):
+                around, at = axes(rest)
+                backwards.statements.append(Statement(target=target, write=at, indices=around, value=number(0)))
+        backwards.add(read.tensor, target)
+
+
+def axes(box: Box) -> tuple[tuple[Index, ...], tuple[Affine, ...]]:
+    """Return an index for each axis of a box, and the subscripts of its elements."""
+    indices = tuple(Index(name=f"axis{axis}'", low=low, high=high) for axis, (low, high) in enumerate(box))
+    return indices, tuple(Affine.make(0, {index.name: 1}) for index in indices)
+
+
+def _dense(statement: Statement) -> Box | None:
+    """Return the box that a statement writes, or None where it leaves elements of it out."""
+    ranges = {index.name: index for index in statement.indices}
+    box = tuple((low, high + 1) for low, high in (form.bounds(ranges) for form in statement.write))
+    return box if volume(box) == volume(tuple((index.low, index.high) for index in statement.indices)) else None
+
+
+def _points(
+    read: Read, shape: tuple[int, ...], indices: tuple[Index, ...], conditions: tuple[Affine, ...]
+) -> Coordinates | None:
+    """Return the points of a domain in coordinates of which some name the element that is read."""
+    ranges = {index.name: index for index in indices}
+    write = [_rational(form) for form in read.subscripts]
+    rows = [Row(value=form, bound=size) for form, size in zip(write, shape, strict=True)]
+    rows += [Row(value=_rational(Affine.make(-i.low, {i.name: 1})), bound=i.extent) for i in indices]
+    rows += [Row(value=_rational(form), bound=max(form.bounds(ranges)[1], 0) + 1) for form in conditions]
+    stated = {index.name: index.span for index in indices if index.span is not None}
+    return coordinates_of(tuple(ranges), tuple(dict.fromkeys(rows)), write, shape, stated=stated)
+
+
+def _rational(form: Affine) -> Rational:
+    return Rational.make(form.constant, dict(form.coefficients))
+
+
+class _Placed:
+    """Expressions over old indices in new coordinates. Indices of sums inside stay as they are."""
+
+    def __init__(self, change: Change) -> None:
+        self._change = change
+
+    def form(self, form: Affine) -> Affine:
+        """Return an affine form in the new coordinates."""
+        inside = {name: factor for name, factor in form.coefficients if name not in self._change.old}
+        outside = {name: factor for name, factor in form.coefficients if name in self._change.old}
+        changed = self._change.affine(Rational.make(form.constant, outside))
+        return Affine.make(changed.constant, {**dict(changed.coefficients), **inside})
+
+    def expression(self, expression: Expression) -> Expression:
+        """Return an expression in the new coordinates."""
+        return rewritten(expression, self._leaf)
+
+    def _leaf(self, expression: Expression) -> Expression:
+        match expression:
+            case Read(subscripts=subscripts):
+                return replace(expression, subscripts=tuple(map(self.form, subscripts)))
+            case Position(index=index):
+                return whole_number(self.form(Affine.make(0, {index: 1})), expression.span)
+            case Reduce(body=body, conditions=conditions):
+                inner = tuple(map(self.form, conditions))
+                return replace(expression, body=self.expression(body), conditions=inner)
+            case _:
+                return expression
+
+
+def whole_number(form: Affine, span: Span | None) -> Expression:
+    """Return an affine form as an expression of integers."""
+    total: Expression | None = None
+    for name, factor in form.coefficients:
+        term: Expression = Position(index=name, span=span)
+        if factor != 1:
+            term = apply("multiply", Number(value=Fraction(factor), type="integer", span=span), term, span=span)
+        total = term if total is None else apply("add", total, term, span=span)
+    constant = Number(value=Fraction(form.constant), type="integer", span=span)
+    if total is None:
+        return constant
+    return apply("add", total, constant, span=span) if form.constant else total
