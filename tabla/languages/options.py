@@ -167,7 +167,7 @@ class ProgramOptions(Record):
         "the inputs of a kernel, or the initialisers of a model, that learn",
         default=(),
         group=_TUNING,
-        commands=BUILDS,
+        commands=_KERNELS,
         metavar="W,B",
         example="W,B",
     )
@@ -176,7 +176,7 @@ class ProgramOptions(Record):
         "the initialisers of a model (.onnx) that do not learn; all others do",
         default=(),
         group=_TUNING,
-        commands=BUILDS,
+        commands=_KERNELS,
         metavar="W,B",
         example="B",
     )
@@ -184,7 +184,7 @@ class ProgramOptions(Record):
         Text(example="mse", known="cross-entropy or mse"),
         "the loss against the label 'label': cross-entropy, or mse for half the sum of the squared errors",
         group=_TUNING,
-        commands=BUILDS,
+        commands=_KERNELS,
         metavar="LOSS",
         example="mse",
     )
@@ -217,8 +217,9 @@ class ProgramOptions(Record):
         """Raise `TablaError` if the options say what learns of the program `name`, which says that itself."""
         for flag, given in (("--train", self.train), ("--freeze", self.freeze), ("--loss", self.loss)):
             if given:
+                kinds = "models of ONNX" if flag == "--freeze" else "kernels (.tc, .kernel) and models of ONNX"
                 hint = "leave it out: a program says itself what it learns"
-                raise TablaError(f"{flag} is for .tc, .kernel and .onnx, and '{name}' is none of them", hint=hint)
+                raise TablaError(f"{flag} is for {kinds}, and '{name}' is none", hint=hint)
 
     @property
     def written_defines(self) -> dict[str, str]:

@@ -42,7 +42,9 @@ def _shaped(tensor: Tensor) -> None:
     if any(size < 1 for size in tensor.shape):
         raise refused(f"'{tensor.name}' has no elements", tensor.span, "sizes are positive")
     if tensor.role != "value" and tensor.type != "real":
-        raise refused(f"'{tensor.name}' is {_article(tensor.role)} of {tensor.type}s", tensor.span, "only values are no reals")
+        raise refused(
+            f"'{tensor.name}' is {_article(tensor.role)} of {tensor.type}s", tensor.span, "only values are no reals"
+        )
 
 
 def _updates(kernel: Kernel, written: Mapping[str, Region]) -> None:

@@ -15,6 +15,7 @@ from tabla.graph.format import Format
 from tabla.graph.graph import Graph
 from tabla.graph.unread_parts import Conventions
 from tabla.languages.kernel.lower import lower as lower_kernel
+from tabla.languages.kernel.tree import Kernel
 from tabla.languages.kernel.training import Learning, asked_of, learning
 from tabla.languages.options import ProgramOptions
 from tabla.languages.preprocess import Preprocessed, preprocess
@@ -50,6 +51,10 @@ def read_tensor_comprehensions(path: Path, member: str | None, options: ProgramO
     def lowered(number_format: Format, results: Sequence[str]) -> Graph:
         return lower(function, sizes, number_format=number_format, name=path.stem, keep=keep, results=results)
 
+    def predicting() -> Kernel:
+        with expanded.pointing_back():
+            return kernel_of(function, sizes, name=path.stem, models=keep, results=options.results)
+
     def evaluated(arrays: Mapping[str, Reals], calls: int | None) -> dict[str, Reals]:
         with expanded.pointing_back():
             return _evaluate(function, arrays, sizes, keep, calls)
@@ -58,6 +63,7 @@ def read_tensor_comprehensions(path: Path, member: str | None, options: ProgramO
         name=path.stem,
         text=expanded,
         ast=lambda: function_text(function),
+        kernel=predicting,
         lower=lowered,
         evaluate_float=evaluated,
         integers=frozenset(name for name, tensor in function.tensors.items() if tensor.scalar.integral),

@@ -17,6 +17,7 @@ from tabla.base.source import Source, TablaError
 from tabla.build.stages import Stages
 from tabla.graph.format import Format
 from tabla.graph.text import graph_file_text
+from tabla.languages.kernel.text import kernel_text
 from tabla.learn.data.classes import Classes
 
 NAME = f"{RESERVED}recipe"
@@ -31,8 +32,8 @@ class LearntProgram:
     """The program that learnt some models: its `name`, and the SHA-256 of its text after ``$``.
 
     `notation` is the suffix of what `text` is: a ``.t`` program, with the values of constants that were given beside
-    it, a ``.kernel`` or a ``.graph``. Programs of other notations are kept as their graph in the number format of the
-    training. A text is only ever parsed, so nothing of a program of Python is run again. Old files may have no text.
+    it, a ``.kernel`` or a ``.graph``. Programs of other notations are kept as their kernel, or as their graph in the
+    number format of the training. A text is only ever parsed, so nothing of a program of Python is run again. Old files may have no text.
     """
 
     name: str
@@ -49,6 +50,9 @@ class LearntProgram:
         kept, defines = text, dict[str, str]()
         if notation == TEXTS[0]:
             defines = build.options.all_defines
+        elif build.reading.kernel is not None:
+            # A kernel has sizes, rates and derivatives that options said.
+            kept, notation = kernel_text(build.reading.kernel()), TEXTS[1]
         elif notation not in TEXTS:
             # Without guard bits, which the options say again.
             graph = build.reading.lower(build.format, () if predict is None else (predict,))

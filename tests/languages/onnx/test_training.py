@@ -306,7 +306,7 @@ def test_weights_of_a_bias_that_was_zero(tmp_path: Path) -> None:
 def test_other_programs_refuse_the_options(tmp_path: Path) -> None:
     (tmp_path / "model.t").write_text("model_input x; model_output y; model w; gradient g -> w; mu = 1; g = w * x - y;")
     for option in ({"train": ("w",)}, {"freeze": ("w",)}, {"loss": "mse"}):
-        with pytest.raises(tabla.TablaError, match="is for models of ONNX"):
+        with pytest.raises(tabla.TablaError, match=r"is for .*models of ONNX"):
             tabla.compile(tmp_path / "model.t", **option)
 
 

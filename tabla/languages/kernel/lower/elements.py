@@ -215,7 +215,7 @@ class Elements:
         stored = Region()
         for piece, tensor in zip(pieces, held, strict=True):
             if tensor != target:
-                if _zeros(piece):
+                if _zeros(piece) and not all(map(_zeros, pieces)):
                     self._builder.fill(target)
                 else:
                     self._copy(name, target, piece)

@@ -77,15 +77,23 @@ def run_tree(program: tree.Program, given: Values) -> Values:
 
 
 def run_graph(graph: nodes.Graph, given: Values) -> Values:
-    """The values of all tensors' elements; every element is written once, before it is read."""
+    """The values of all tensors' elements; every element is written once, before it is read.
+
+    What the statements of a filled tensor leave out is 0 after the last of them.
+    """
     values = dict(given)
-    for statement in graph.statements:
+    last = {statement.target: number for number, statement in enumerate(graph.statements)}
+    for number, statement in enumerate(graph.statements):
         for point in points({i.name: range(i.low, i.high) for i in statement.indices}):
             element = (statement.target, tuple(w.at(point) for w in statement.write))
             assert element not in values, f"{element} is written twice"
             shape = graph.tensors[statement.target].shape
             assert all(0 <= at < size for at, size in zip(element[1], shape, strict=True))
             values[element] = _operate(statement, point, values)
+        tensor = graph.tensors[statement.target]
+        if tensor.filled and last[tensor.name] == number:
+            for at in product(*map(range, tensor.shape)):
+                values.setdefault((tensor.name, at), Fraction(0))
     return values
 
 

@@ -1,0 +1,55 @@
+"""Functions of Tensor Comprehensions and kernels that learn by their options, on the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+Run = Callable[..., str]
+
+TC = """def f(float(M) x, float(M) w) -> (z) { z +=! w(i) * x(i) }
+"""
+LEARNS = ("--size", "M=3", "--train", "w", "--loss", "cross-entropy", "--learning-rate", "0.5")
+
+
+@pytest.fixture(name="run")
+def in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Run) -> Run:
+    monkeypatch.chdir(tmp_path)
+    x = np.random.default_rng(3).uniform(-1, 1, (80, 3))
+    np.savez("d.npz", x=x, label=(x @ [1.0, -2.0, 0.5] > 0).astype(float))
+    Path("f.tc").write_text(TC, encoding="utf-8")
+    return command
+
+
+def test_the_models_file_alone_predicts_and_is_built(run: Run) -> None:
+    run("train", "f.tc", *LEARNS, "--data", "d.npz", "--epochs", "5", "-o", "m.npz")
+    Path("f.tc").unlink()
+    assert "accuracy" in run("test", "m.npz", "--data", "d.npz")
+    run("gen", "m.npz", "--infer", "-o", "b")
+    # The file keeps the kernel, which is for every format.
+    run("gen", "m.npz", "--format", "q4.8", "-o", "c")
+
+
+def test_a_printed_kernel_learns_as_its_function(run: Run) -> None:
+    printed = run("gen", "f.tc", "--size", "M=3", "--emit", "kernel")
+    assert printed.endswith("return z;\n")
+    Path("k.kernel").write_text(printed, encoding="utf-8")
+    ours = run("gen", "k.kernel", *LEARNS[2:], "--emit", "kernel")
+    assert ours == run("gen", "f.tc", *LEARNS, "--emit", "kernel")
+    assert "update w -= 0.5 * d.w;" in ours
+
+
+def test_formats_and_explore_take_the_options(run: Run) -> None:
+    data = ("--data", "d.npz", "--split", "0.2,0.2", "--epochs", "2")
+    assert "narrowest" in run("formats", "f.tc", *LEARNS, *data)
+    assert "1 on the front" in run("explore", "f.tc", *LEARNS, "--pes", "4")
+
+
+def test_a_function_of_integers_does_not_learn(run: Run) -> None:
+    Path("g.tc").write_text("def g(int32(M) n, float(M) w) -> (z) { z +=! w(i) * float(n(i)) }\n", encoding="utf-8")
+    said = run("gen", "g.tc", *LEARNS, status=1)
+    assert "error: no kernel says this yet: 'n' holds int32" in said
+    assert "g.tc:1:" in said
