@@ -67,6 +67,35 @@ class Affine:
         kept = tuple(sorted((n, c) for n, c in coefficients.items() if c))
         return Affine(constant=constant, coefficients=kept)
 
+    def __add__(self, other: Affine | int) -> Affine:
+        if isinstance(other, int):
+            return Affine(constant=self.constant + other, coefficients=self.coefficients)
+        total = dict(self.coefficients)
+        for name, c in other.coefficients:
+            total[name] = total.get(name, 0) + c
+        return Affine.make(self.constant + other.constant, total)
+
+    def __mul__(self, factor: int) -> Affine:
+        return Affine.make(self.constant * factor, {name: c * factor for name, c in self.coefficients})
+
+    def __neg__(self) -> Affine:
+        return self * -1
+
+    def __sub__(self, other: Affine | int) -> Affine:
+        return self + -other
+
+    @property
+    def fails(self) -> Affine:
+        """The form that is at least 0 exactly where this one is below 0."""
+        return -self - 1
+
+    def substituted(self, values: Mapping[str, Affine]) -> Affine:
+        """Return the form with an affine form in place of each index that has one."""
+        total = Affine(constant=self.constant)
+        for name, c in self.coefficients:
+            total += values.get(name, Affine(coefficients=((name, 1),))) * c
+        return total
+
     def coefficient(self, name: str) -> int:
         """Return the coefficient of an index, 0 if the index is absent."""
         for known, coefficient in self.coefficients:

@@ -5,10 +5,13 @@ No word is reserved: what ``for`` or ``input`` means is said by its place. So a 
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from typing import Any
 
+from tabla.base.lexemes import Lexeme
 from tabla.base.source import Label, TablaError
+from tabla.languages.expectation import any_of
 from tabla.languages.kernel.lexer import tokens
 from tabla.languages.kernel.syntax import (
     Assignment,
@@ -36,11 +39,29 @@ precedence = (
 
 def _expect(lexeme: Any, word: str, *others: str) -> None:
     if lexeme.text != word:
-        raise TablaError(
-            f"expected {' or '.join(map(repr, (word, *others)))}, not '{lexeme.text}'",
-            Label(lexeme.span),
-            hint="tabla gen --emit kernel prints a kernel as it is written",
-        )
+        expected = any_of([repr(each) for each in (word, *others)])
+        raise TablaError(f"expected {expected}, not '{lexeme.text}'", Label(lexeme.span), hint=cure(lexeme))
+
+
+_CURES = {
+    "if": "choose between values with select(condition, a, b)",
+    "+": "write the sum: y[i] = y[i] + x[i] for i in 0:4;",
+    "*": "write the product: y[i] = y[i] * x[i] for i in 0:4;",
+    "(": "an element has brackets, x[i], and a function has parentheses, exp(x[i])",
+    "and": "join truth values with and(a, b), and conditions with a comma: where i > 0, i < 3",
+    "or": "join truth values with or(a, b)",
+    "-=": "only models change by -=: update w -= 0.5 * g;",
+}
+"""What to write instead of a word, where people often write it."""
+_EXPONENT = re.compile(r"[eE][0-9]*")
+
+
+def cure(lexeme: Lexeme) -> str:
+    """Return what to write instead of a word that does not fit."""
+    before = lexeme.span.source.text[: lexeme.span.start]
+    if before[-1:].isdigit() and _EXPONENT.fullmatch(lexeme.text):
+        return "a number has no exponent: write 500.0 for 0.5e3"
+    return _CURES.get(lexeme.text, "tabla gen --emit kernel prints a kernel as it is written")
 
 
 def p_kernel(p: Production) -> None:
@@ -116,7 +137,7 @@ def p_over(p: Production) -> None:
 
 def p_where(p: Production) -> None:
     """where : NAME"""
-    _expect(p[1], "where")
+    _expect(p[1], "where", ",", ";")
 
 
 def p_in(p: Production) -> None:

@@ -57,7 +57,15 @@ def t_NAME(t: Token) -> Token:
 
 
 def t_error(t: Token) -> None:
-    skip_stray(t, _STRAY, lambda text: "a kernel has names, numbers and the signs that tabla gen --emit kernel prints")
+    skip_stray(t, _STRAY, _cure)
+
+
+def _cure(text: str) -> str:
+    if text[:1] == ".":
+        return "a number has a digit before its point: 0.5"
+    if text[:1] == "^":
+        return "write power(a, b)"
+    return "a kernel has names, numbers and the signs that tabla gen --emit kernel prints"
 
 
 def read_tokens(source: Source) -> list[Token]:

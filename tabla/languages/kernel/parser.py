@@ -17,6 +17,7 @@ from tabla.languages.expectation import acceptable, any_of
 from tabla.languages.kernel import syntax
 from tabla.languages.kernel.constants import affine_of
 from tabla.languages.kernel.faults import refused
+from tabla.languages.kernel.grammar import cure
 from tabla.languages.kernel.lexer import read_tokens, tokens
 from tabla.languages.kernel.signatures import INFIX, TYPES, apply
 from tabla.languages.kernel.tree import (
@@ -31,6 +32,7 @@ from tabla.languages.kernel.tree import (
     Statement,
     Tensor,
     Update,
+    walk,
 )
 from tabla.languages.kernel.verify import verify
 
@@ -44,7 +46,6 @@ _ROLES: tuple[Role, ...] = get_args(Role)
 _REDUCTIONS: Mapping[str, Reduction] = {name: name for name in get_args(Reduction)}
 _LEAST: Mapping[str, int] = {">=": 0, "<=": 0, "==": 0, ">": 1, "<": 1}
 """By how much the larger side of a comparison is larger at least."""
-_AS_PRINTED = "tabla gen --emit kernel prints a kernel as it is written"
 
 
 def parse(source: Source, name: str) -> Kernel:
@@ -71,7 +72,8 @@ def _items(source: Source) -> list[syntax.Item]:
         shown = "the end of the file" if token is None else f"'{token.value.text}'"
         end = len(source.text)
         span = Span(source=source, start=max(0, end - 1), end=end) if token is None else token.value.span
-        raise TablaError(f"expected {expected}, not {shown}", Label(span), hint=_AS_PRINTED)
+        hint = "end each line with a semicolon" if token is None else cure(token.value)
+        raise TablaError(f"expected {expected}, not {shown}", Label(span), hint=hint)
 
     parser.errorfunc, parser.errorok = meet, True
 
@@ -174,14 +176,24 @@ class _Meaning:
         for value in values:
             match value:
                 case syntax.Operation(sign=sign, operands=(one, other)) if sign in _LEAST:
-                    left, right = self._affine(one), self._affine(other)
+                    left, right = self._compared(one), self._compared(other)
                     if sign in (">=", ">", "=="):
-                        found.append(_difference(left, right, _LEAST[sign]))
+                        found.append(left - right - _LEAST[sign])
                     if sign in ("<=", "<", "=="):
-                        found.append(_difference(right, left, _LEAST[sign]))
+                        found.append(right - left - _LEAST[sign])
                 case _:
-                    raise refused("a condition compares sums of indices", value.span, "write where i >= j")
+                    raise refused("a condition compares sums of indices", value.span, _condition_cure(value))
         return tuple(found)
+
+    def _compared(self, value: syntax.Value) -> Affine:
+        """Return a side of a condition."""
+        if isinstance(value, syntax.Operation) and value.sign in INFIX and value.sign not in "+-*/":
+            raise refused("two comparisons in one condition", value.span, "write them one by one: where 0 < i, i < 3")
+        expression = self._value(value)
+        if any(isinstance(part, Read) for part in walk(expression)):
+            cure = "choose between values: select(x[i] > 0.0, x[i], 0.0)"
+            raise refused("a condition is about indices, and this is a value", value.span, cure)
+        return self._affine(value)
 
     def _value(self, value: syntax.Value) -> Expression:
         chain: list[syntax.Operation] = []
@@ -201,6 +213,10 @@ class _Meaning:
                 return Number(value=number, type="real" if real else "integer", span=value.span)
             case syntax.Element(name=name, subscripts=()) if name.text in self._scope:
                 return Position(index=name.text, span=value.span)
+            case syntax.Element(name=name, subscripts=()) if name.text not in self._tensors:
+                hint = did_you_mean(name.text, {**self._tensors, **self._scope})
+                message = f"there is no index and no tensor '{name.text}' here"
+                raise refused(message, name.span, hint or f"give it a range: for {name.text} in 0:3")
             case syntax.Element(name=name, subscripts=subscripts):
                 tensor, forms = self._tensor(name), tuple(map(self._affine, subscripts))
                 return Read(tensor=tensor.name, subscripts=forms, type=tensor.type, span=value.span)
@@ -215,6 +231,10 @@ class _Meaning:
                 return Number(value=over / under, span=call.span)
             case "fraction", _:
                 raise refused("a fraction is one of two whole numbers", call.span, "write fraction(1, 3)")
+            case reduction, _ if reduction in ("sum", "product", "norm"):
+                raise refused(f"'{reduction}' has no ranges", call.span, f"write {reduction}[i in 0:3](x[i])")
+            case "relu", _:
+                raise refused("there is no function 'relu'", call.span, "write max(x, 0.0)")
             case function, arguments:
                 return apply(function, *arguments, span=call.span)
 
@@ -227,12 +247,12 @@ class _Meaning:
         return Reduce(reduction=reduction, indices=indices, body=body, conditions=conditions, span=call.span)
 
 
-def _difference(larger: Affine, smaller: Affine, least: int) -> Affine:
-    """Return a form that is at least 0 where one form is larger than another by `least`."""
-    coefficients = dict(larger.coefficients)
-    for name, factor in smaller.coefficients:
-        coefficients[name] = coefficients.get(name, 0) - factor
-    return Affine.make(larger.constant - smaller.constant - least, coefficients)
+def _condition_cure(value: syntax.Value) -> str:
+    match value:
+        case syntax.Operation(sign="!="):
+            return "write two statements: one where i < 2, and one where i > 2"
+        case _:
+            return "write where i >= j"
 
 
 def _known(lexeme: Lexeme, known: Mapping[str, Any], what: str) -> Any:

@@ -144,6 +144,8 @@ def _type(function: str, signature: Signature, types: list[Type], span: Span | N
             return types[1]
     two = "two reals or two integers"
     needs = {"numbers": two, "comparison": two, "choice": "a truth value and two values of one type"}
+    if signature.rule in ("choice", "truths") and types[0] != "truth":
+        needs[signature.rule] = "a truth value first, such as x > 0.0"
     raise refused(
         f"'{signature.sign or function}' is given {' and '.join(types)}",
         span,

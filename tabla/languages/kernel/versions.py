@@ -122,8 +122,7 @@ def _left(copied: Statement, box: Box, statement: Statement) -> Iterator[Stateme
     source = replace(copied.value, subscripts=statement.write)
     for number, condition in enumerate(statement.conditions):
         # The parts in which this condition is the first that fails are disjoint, and all of them are the rest.
-        fails = Affine.make(-condition.constant - 1, {name: -factor for name, factor in condition.coefficients})
-        conditions = (*statement.conditions[:number], fails)
+        conditions = (*statement.conditions[:number], condition.fails)
         if ends(Affine.of(), conditions, statement.indices) is not None:
             yield replace(statement, target=copied.target, value=source, conditions=conditions)
 

@@ -7,7 +7,6 @@ that the caller passes to accumulate into, are refused with their place.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from typing import NoReturn
 
@@ -241,7 +240,7 @@ class _Translation:
     def _at(self, name: str, forms: Iterable[Affine]) -> tuple[Affine, ...]:
         """Return subscripts from 0 on."""
         pairs = zip(forms, self.bases[name], strict=True)
-        return tuple(replace(form, constant=form.constant - base) for form, base in pairs)
+        return tuple(form - base for form, base in pairs)
 
     def read(self, points: Points, read: program.Read) -> Read:
         """Return an element of a tensor, whose subscripts are sums of indices that stay inside of it."""
@@ -338,7 +337,7 @@ class _Values:
         if low < 0:
             _refuse("a power by an index that may be negative", span, "exp(x * log(a)) does for a > 0")
         factor = Index(name=_FACTOR, low=0, high=max(high, 1))
-        taken = Affine.make(exponent.constant - 1, {**dict(exponent.coefficients), _FACTOR: -1})
+        taken = exponent - Affine.of(**{_FACTOR: 1}) - 1
         return Reduce(reduction="product", indices=(factor,), body=base, conditions=(taken,), span=span)
 
     @staticmethod

@@ -296,9 +296,23 @@ class StatementRanges:
                 continue
             because = f"subscript {constraint.axis} of '{constraint.tensor}' stays inside"
             low, high = constraint.over(self.solved)
-            self.required += _at_most(high + 1, constraint.high + 1, because, constraint.span)
-            self.required += _at_most(constraint.low, low, because, constraint.span)
+            try:
+                self.required += _at_most(high + 1, constraint.high + 1, because, constraint.span)
+                self.required += _at_most(constraint.low, low, because, constraint.span)
+            except TablaError as fault:
+                raise self._goes_on(constraint, fault) from None
         return remaining
+
+    def _goes_on(self, constraint: Constraint, fault: TablaError) -> TablaError:
+        """Return a fault with another cure if the statement goes on from elements of its own tensor."""
+        name = constraint.tensor
+        if name != self.statement.target or self.statement.reduction is None or self.statement.initialise:
+            return fault
+        hint = (
+            f"the statements before write '{name}' over {constraint.inside} there, and '+=' goes on from that; "
+            f"let the first of them write more of it, or narrow the range by a where clause"
+        ).replace("'+='", f"'{self.statement.reduction}='")
+        return TablaError(fault.message, *fault.labels, hint=hint)
 
     def _settle_guarded(self, constraint: Constraint) -> None:
         """Prove or note a constraint where the conditions of its read hold.

@@ -33,7 +33,8 @@ class LearntProgram:
 
     `notation` is the suffix of what `text` is: a ``.t`` program, with the values of constants that were given beside
     it, a ``.kernel`` or a ``.graph``. Programs of other notations are kept as their kernel, or as their graph in the
-    number format of the training. A text is only ever parsed, so nothing of a program of Python is run again. Old files may have no text.
+    number format of the training. A text is only ever parsed, so nothing of a program of Python is run again. Old files
+    may have no text.
     """
 
     name: str

@@ -149,10 +149,11 @@ def test_an_equation_is_two_conditions() -> None:
     [
         ("y[i] = x[i - 1] for i in 0:3 where i >= 0;", "the subscript i-1 of 'x' is -1 somewhere"),
         ("y[i] = x[i] for i in 0:3 where i >= 3;", "no values of the indices meet the conditions"),
-        ("y[i] = x[i] for i in 0:3 where x[i] >= 0.5;", "this is no sum of indices"),
         ("y[i] = x[i] for i in 0:3 where i + 1;", "a condition compares sums of indices"),
         ("y[i] = x[i] for i in 0:3 where i != 1;", "a condition compares sums of indices"),
-        ("y[i] = x[i] for i in 0:3 where j >= 1;", "'j' is not a tensor"),
+        ("y[i] = x[i] for i in 0:3 where 0 < i < 2;", "two comparisons in one condition"),
+        ("y[i] = x[i] for i in 0:3 where x[i] > 0.0;", "a condition is about indices"),
+        ("y[i] = x[i] for i in 0:3 where j >= 1;", "no index and no tensor 'j'"),
         ("s = max[i in 0:3 where i > 2](x[i]);", "no values of the indices meet"),
         ("y[i] = max[j in 0:3 where j > i](x[j]) for i in 0:3;", "a max of no values at some point"),
         ("y[i] = x[i] for i in 0:2; y[i] = 0.5 for i in 0:3 where i > 1;", "a part of 'y' is written, and"),

@@ -9,8 +9,8 @@ from tabla.languages.kernel.parser import parse
 
 HEAD = "input x[3]: real; model w[3]: real; value y[3]: real; value t: truth; value n: integer; value s: real;\n"
 FAULTS = {
-    "no such tensor": ("s = z;", "'z' is not a tensor", "z"),
-    "no such index": ("s = x[i];", "'i' is not a tensor", "i"),
+    "no such tensor": ("s = z;", "there is no index and no tensor 'z'", "z"),
+    "no such index": ("s = x[i];", "there is no index and no tensor 'i'", "i"),
     "outside at the end": ("y[i] = x[i + 1] for i in 0:3;", r"the subscript i\+1 of 'x' is 3 somewhere", "x[i + 1]"),
     "outside at the start": ("y[i] = x[i - 1] for i in 0:3;", "the subscript i-1 of 'x' is -1 somewhere", "x[i - 1]"),
     "written outside": ("y[i] = 1.0 for i in 0:4;", "the subscript i of 'y' is 3 somewhere", "y[i] = 1.0"),
@@ -62,6 +62,10 @@ FAULTS = {
     "an input of integers": ("input z: integer;", "'z' is an input of integers", "z"),
     "no semicolon": ("s = 1.0", "expected 'for' or ';', not 'return'", "return"),
     "a word": ("y[i] = x[i] while i in 0:3;", "expected 'for' or ';', not 'while'", "while"),
+    "an unknown index": ("y[i] = x[j] for i in 0:3;", "there is no index and no tensor 'j' here", "j"),
+    "no end of ranges": ("y[i] = x[i] for i in 0:3", "expected 'where', ',' or ';', not 'return'", "return"),
+    "a sum without ranges": ("s = sum(x[0]);", "'sum' has no ranges", "sum(x[0])"),
+    "a choice by a number": ("s = select(x[0], 1.0, 0.0);", "'select' is given real", "select(x[0], 1.0, 0.0)"),
     "a sign": ("s = x[0] ?;", "stray character", "?"),
 }
 
@@ -94,3 +98,26 @@ def test_elements_by_a_stride_are_read_where_all_are_written() -> None:
     text = "input x[6]: real; value y[6]: real; value z[3]: real;"
     halves = " y[i] = x[i] for i in 0:2; y[i] = x[i] for i in 2:5; z[i] = y[2 * i] for i in 0:3; return z;"
     assert parse(Source.from_text(text + halves), "x").results == ("z",)
+
+
+CURES = {
+    "y[i] = x[i] if x[i] > 0.0 for i in 0:3;": "choose between values with select(condition, a, b)",
+    "y[i] += x[i] for i in 0:3;": "write the sum: y[i] = y[i] + x[i]",
+    "y(i) = x[i] for i in 0:3;": "an element has brackets",
+    "s = 0.5e3;": "a number has no exponent",
+    "s = .5;": "a number has a digit before its point: 0.5",
+    "s = x[0] ^ 2.0;": "write power(a, b)",
+    "s = relu(x[0]);": "write max(x, 0.0)",
+    "s = select(x[0], 1.0, 0.0);": "a truth value first",
+    "y[i] = x[i] for i in 0:3 where i != 1;": "two statements",
+    "y[i] = x[i] for i in 0:3 where 0 < i < 2;": "one by one: where 0 < i, i < 3",
+    "y[i] = x[i] for i in 0:3 where x[i] > 0.0;": "select(x[i] > 0.0",
+    "y[i] = x[j] for i in 0:3;": "give it a range: for j in 0:3",
+}
+
+
+@pytest.mark.parametrize("text", CURES)
+def test_cures(text: str) -> None:
+    with pytest.raises(TablaError) as caught:
+        parse(Source.from_text(f"{HEAD}{text} return s;", "x.kernel"), "x")
+    assert CURES[text] in (caught.value.hint or "")

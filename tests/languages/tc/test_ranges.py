@@ -197,3 +197,10 @@ def test_symbolic_ranges_are_the_concrete_ones(reads: list[tuple[str, str]], siz
         return
     assert holds and isinstance(concrete, Domain)
     assert ranges == {name: (interval.low.value, interval.high.value) for name, interval in concrete.intervals.items()}
+
+
+def test_a_tensor_that_is_too_short_to_go_on() -> None:
+    text = f"{HEAD} -> (B) {{ B(i) = A(i)  B(i) += W(i) where i in 2:8 }}"
+    with pytest.raises(TablaError, match="8 <= 4 does not hold") as caught:
+        infer(parse(Source.from_text(text)).function(), {"N": 4, "M": 10})
+    assert "the statements before write 'B' over [0, 4) there, and '+=' goes on from that" in (caught.value.hint or "")

@@ -50,7 +50,7 @@ def _gather(statement: Statement, operation: Gather, tensors: dict[str, Tensor],
     tables = [(s.table, stride) for s, stride in pairs if isinstance(s, Gathered)]
     if not tables:
         raise AssertionError(f"statement {statement.id} gathers by no table")
-    static = _sum(list(zip(offsets, strides, strict=True)))
+    static = sum((offset * stride for offset, stride in zip(offsets, strides, strict=True)), Affine())
     lowest, highest = static.bounds(statement.box)
     inside = lowest >= 0 and highest < size
     if len(tables) == 1 and tables[0][1] == 1 and inside:
@@ -83,18 +83,9 @@ def _gather(statement: Statement, operation: Gather, tensors: dict[str, Tensor],
         operation=Linear(terms=tuple(terms), shift=-fmt.fraction),
         constraints=(),
     )
-    left = [Affine() for _ in shape] if joins == static else [*offsets[:-1], _sum([(offsets[-1], 1), (joins, -1)])]
+    left = [Affine() for _ in shape] if joins == static else [*offsets[:-1], offsets[-1] - joins]
     gathered = Gathered(table=Read(tensor=name, subscripts=place), offset=left[-1])
     return [positions, replace(statement, operation=replace(operation, subscripts=(*left[:-1], gathered)))]
-
-
-def _sum(parts: Sequence[tuple[Affine, int]]) -> Affine:
-    """Return the sum of affine forms, each times a number."""
-    coefficients: dict[str, int] = {}
-    for part, times in parts:
-        for name, coefficient in part.coefficients:
-            coefficients[name] = coefficients.get(name, 0) + times * coefficient
-    return Affine.make(sum(part.constant * times for part, times in parts), coefficients)
 
 
 def _addends(joins: Affine, statement: Statement, fmt: Format, labels: Sequence[Label]) -> Iterator[Term]:

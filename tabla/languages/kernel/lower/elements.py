@@ -123,8 +123,7 @@ class Elements:
         self._builder.emit(tensor, write, indices, operation, span, conditions)
         for number, condition in enumerate(conditions) if old is not None else ():
             # The parts in which this condition is the first that fails are disjoint, and all of them are the rest.
-            fails = Affine.make(-condition.constant - 1, {index: -factor for index, factor in condition.coefficients})
-            rest = (*conditions[:number], fails)
+            rest = (*conditions[:number], condition.fails)
             if ends(Affine.of(), rest, indices) is not None:
                 assert old is not None
                 self._builder.emit(tensor, write, indices, Linear(terms=(Term(factors=(old,)),)), span, rest)
@@ -268,25 +267,5 @@ def _through(copied: Copied, subscripts: tuple[Affine, ...], span: Span | None) 
             for write, subscript in zip(copied.write, subscripts, strict=True):
                 for name, sign in write.coefficients:
                     # write = sign * name + constant, so name = sign * (subscript - constant)
-                    solved[name] = _scaled(_plus(subscript, -write.constant), sign)
-            return Read(tensor=tensor, subscripts=tuple(_substitute(a, solved) for a in inner), span=span)
-
-
-def _plus(affine: Affine, constant: int) -> Affine:
-    return Affine(constant=affine.constant + constant, coefficients=affine.coefficients)
-
-
-def _scaled(affine: Affine, factor: int) -> Affine:
-    return Affine.make(factor * affine.constant, {name: factor * c for name, c in affine.coefficients})
-
-
-def _substitute(affine: Affine, values: Mapping[str, Affine]) -> Affine:
-    """`affine` with an affine value for each of its indices."""
-    constant = affine.constant
-    coefficients: dict[str, int] = {}
-    for name, factor in affine.coefficients:
-        part = _scaled(values[name], factor)
-        constant += part.constant
-        for inner, coefficient in part.coefficients:
-            coefficients[inner] = coefficients.get(inner, 0) + coefficient
-    return Affine.make(constant, coefficients)
+                    solved[name] = (subscript - write.constant) * sign
+            return Read(tensor=tensor, subscripts=tuple(a.substituted(solved) for a in inner), span=span)

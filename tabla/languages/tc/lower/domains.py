@@ -10,7 +10,7 @@ from tabla.graph.constraints import ends
 from tabla.graph.graph import Affine, Index
 from tabla.languages.tc import program
 from tabla.languages.tc.conditions import clauses
-from tabla.languages.tc.lower.points import Points, narrowed, scaled, summed_up
+from tabla.languages.tc.lower.points import Points, narrowed
 from tabla.languages.tc.program import Value, walk
 from tabla.languages.tc.sizes import Size
 from tabla.languages.tc.statement_ranges import Domain
@@ -44,8 +44,7 @@ def left_out(step: Domain, sizes: Mapping[str, Size]) -> tuple[Points, ...]:
     forms = [form for form in _dependent(points) if points.box.keys() >= set(form.names)]
     found: list[Points] = []
     for at, form in enumerate(forms):
-        otherwise = summed_up(scaled(form, -1), Affine.of(-1))
-        piece = narrowed(points, [*forms[:at], otherwise])
+        piece = narrowed(points, [*forms[:at], form.fails])
         if piece is not None and ends(Affine.of(), piece.constraints, piece.all) is not None:
             found.append(piece)
     return tuple(found)
@@ -55,8 +54,8 @@ def _dependent(points: Points) -> list[Affine]:
     """Return the ranges that depend on other indices, as forms that are at least 0 inside."""
     found: list[Affine] = []
     for name, (low, high) in points.step.dependent.items():
-        found.append(summed_up(points.places[name], scaled(points.placed(low), -1)))
-        found.append(summed_up(points.placed(high), scaled(points.places[name], -1), Affine.of(-1)))
+        found.append(points.places[name] - points.placed(low))
+        found.append(points.placed(high) - points.places[name] - 1)
     return found
 
 
@@ -199,13 +198,13 @@ def _congruent(points: Points, condition: Value) -> tuple[Points, list[Affine]]:
         points = _placed_anew(points, name, pair, place)
         inner[name] = Affine.make(0, {pair[1].name: total.coefficient(name)})
         ends += _range(place, old, points)
-    rest, old = scaled(summed_up(*inner.values()), sign), box[eliminated]
+    rest, old = sum(inner.values(), Affine()) * sign, box[eliminated]
     low, high = rest.bounds(points.box)
     first, end = -(-(old.low + low) // divisor), (old.high - 1 + high) // divisor + 1
     if first >= end:  # no summed point has a multiple, and the condition is left as it is
         return before, []
     whole = Index(name=f"{eliminated}.whole", low=first, high=end)
-    place = summed_up(Affine.make(0, {whole.name: divisor}), scaled(rest, -1))
+    place = Affine.make(0, {whole.name: divisor}) - rest
     points = _placed_anew(points, eliminated, (whole,), place)
     return points, ends + _range(place, old, points)
 
@@ -228,7 +227,7 @@ def _placed_anew(points: Points, name: str, new: tuple[Index, ...], place: Affin
     def follow(affine: Affine) -> Affine:
         factor = affine.coefficient(name)
         others = Affine.make(affine.constant, {n: c for n, c in affine.coefficients if n != name})
-        return summed_up(others, scaled(place, factor)) if factor else affine
+        return others + place * factor if factor else affine
 
     return replace(
         points,
@@ -240,7 +239,7 @@ def _placed_anew(points: Points, name: str, new: tuple[Index, ...], place: Affin
 
 def _range(place: Affine, index: Index, points: Points) -> list[Affine]:
     """Return the constraints that keep a form inside the range of the index that it replaces."""
-    ends = [summed_up(place, Affine.of(-index.low)), summed_up(Affine.of(index.high - 1), scaled(place, -1))]
+    ends = [place - index.low, -place + (index.high - 1)]
     return [end for end in ends if end.bounds(points.box)[0] < 0]
 
 
@@ -270,7 +269,7 @@ def _constraints(points: Points, condition: Value) -> list[Affine] | None:
     one, other = points.affine(condition.left), points.affine(condition.right)
     if one is None or other is None:
         return None
-    more, less = summed_up(one, scaled(other, -1)), summed_up(other, scaled(one, -1))
+    more, less = one - other, other - one
     found = _ends(condition.operator, more, less)
     return None if found is None else [_tightened(each) for each in found]
 
@@ -286,11 +285,11 @@ def _ends(operator: str, more: Affine, less: Affine) -> list[Affine] | None:
         case ">=":
             return [more]
         case ">":
-            return [summed_up(more, Affine.of(-1))]
+            return [more - 1]
         case "<=":
             return [less]
         case "<":
-            return [summed_up(less, Affine.of(-1))]
+            return [less - 1]
         case "==":
             return [more, less]
         case _:

@@ -285,15 +285,14 @@ class Expressions(Words):
             refuse(f"a power whose exponent is {what} does not run on the machine", span, hint)
         self.builder.ranges[_FACTOR] = Index(name=_FACTOR, low=0, high=max(high, 1))
         operation = Product(operand=self.word(base), reduce=(_FACTOR,))
-        taken = Affine.make(affine.constant - 1, {**dict(affine.coefficients), _FACTOR: -1})
+        taken = affine - Affine.of(**{_FACTOR: 1}) - 1
         constraints = (*self.points.constraints, taken)
         return self.builder.part(self.owner, operation, self.points.all, span, constraints, tied=affine.names)
 
 
 def _less(affines: Sequence[Affine], base: Sequence[int]) -> tuple[Affine, ...]:
     """Affine forms, each less a number."""
-    pairs = zip(affines, base, strict=True)
-    return tuple(Affine(constant=affine.constant - low, coefficients=affine.coefficients) for affine, low in pairs)
+    return tuple(affine - low for affine, low in zip(affines, base, strict=True))
 
 
 def _whole(value: Value) -> Value | None:

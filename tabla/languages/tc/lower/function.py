@@ -263,10 +263,7 @@ class _Lowering:
 def _at(points: Points, held: Held) -> tuple[Affine, ...]:
     """The element of the target at a point."""
     affines = (points.places[name] for name in points.step.statement.indices)
-    return tuple(
-        Affine(constant=affine.constant - base, coefficients=affine.coefficients)
-        for affine, base in zip(affines, held.base, strict=True)
-    )
+    return tuple(affine - base for affine, base in zip(affines, held.base, strict=True))
 
 
 def _begins(step: Domain) -> bool:

@@ -90,7 +90,7 @@ class Points:
                 return self.affine(operand)
             case program.Unary(operator="-", operand=operand):
                 inner = self.affine(operand)
-                return None if inner is None else scaled(inner, -1)
+                return None if inner is None else -inner
             case program.Binary(operator="+" | "-" | "/" | "%" as operator, left=left, right=right):
                 one, other = self.affine(left), self.affine(right)
                 return None if one is None or other is None else self._combined(operator, one, other)
@@ -104,12 +104,12 @@ class Points:
         """Return an affine form of the program's indices in indices of the graph."""
         total = Affine.of(linear.constant.value or 0)
         for name, size in linear.coefficients.items():
-            total = summed_up(total, scaled(self.places[name], size.value or 0))
+            total += self.places[name] * (size.value or 0)
         return total
 
     def _combined(self, operator: str, one: Affine, other: Affine) -> Affine | None:
         if operator in "+-":
-            return summed_up(one, scaled(other, -1 if operator == "-" else 1))
+            return one - other if operator == "-" else one + other
         divisor = other.constant
         if other.names or divisor < 1:
             return None
@@ -129,16 +129,16 @@ class Points:
         return Affine.make(one.constant // divisor, whole)
 
     def _chosen(self, function: str, one: Affine, other: Affine) -> Affine | None:
-        if self._never_negative(summed_up(one, scaled(other, -1))):
+        if self._never_negative(one - other):
             return one if function == "max" else other
-        if self._never_negative(summed_up(other, scaled(one, -1))):
+        if self._never_negative(other - one):
             return other if function == "max" else one
         return None
 
     def _never_negative(self, affine: Affine) -> bool:
         """Whether the box says so, or one constraint does."""
         less = (Affine.of(0), *self.constraints)
-        return any(summed_up(affine, scaled(constraint, -1)).bounds(self.box)[0] >= 0 for constraint in less)
+        return any((affine - constraint).bounds(self.box)[0] >= 0 for constraint in less)
 
 
 def box_of(intervals: Iterable[Interval]) -> Box:
@@ -190,17 +190,3 @@ def narrowed(points: Points, constraints: Sequence[Affine]) -> Points | None:
         constraints=tuple(kept),
         partial=partial,
     )
-
-
-def scaled(affine: Affine, factor: int) -> Affine:
-    """Return a multiple of an affine form."""
-    return Affine.make(affine.constant * factor, {name: c * factor for name, c in affine.coefficients})
-
-
-def summed_up(*parts: Affine) -> Affine:
-    """Return the sum of affine forms."""
-    total: dict[str, int] = {}
-    for part in parts:
-        for name, c in part.coefficients:
-            total[name] = total.get(name, 0) + c
-    return Affine.make(sum(part.constant for part in parts), total)

@@ -31,20 +31,13 @@ def inhabited(region: Region) -> tuple[Affine, ...] | None:
             for other in above:
                 a, b = one.coefficient(index.name), -other.coefficient(index.name)
                 exact = exact and 1 in (a, b)
-                halves.add(_tight(_sum(one, b, other, a)))
+                halves.add(_tight(one * b + other * a))
     found = tuple(sorted((half for half in halves if half.bounds(ranges)[0] < 0), key=str))
     return found if exact or _same(region, found) else None
 
 
 def _ends(index: Index) -> tuple[Affine, Affine]:
     return Affine.make(-index.low, {index.name: 1}), Affine.make(index.high - 1, {index.name: -1})
-
-
-def _sum(one: Affine, times: int, other: Affine, other_times: int) -> Affine:
-    factors = {name: times * c for name, c in one.coefficients}
-    for name, c in other.coefficients:
-        factors[name] = factors.get(name, 0) + other_times * c
-    return Affine.make(times * one.constant + other_times * other.constant, factors)
 
 
 def _tight(half: Affine) -> Affine:
