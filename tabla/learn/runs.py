@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ from tabla.build.arrays import (
 from tabla.build.rate import built_rate, with_mantissa, without_rate
 from tabla.build.stages import Stages
 from tabla.graph.compiled.plans import Evaluators
+from tabla.graph.rate import RATE
 from tabla.host.engines.session import check_installed, checked_engine
 from tabla.languages.kernel.evaluate import evaluate_samples
 from tabla.languages.kernel.tree import Kernel
@@ -166,7 +168,7 @@ def evaluation(build: Stages, inputs: Data, run: LearnOptions, *, float64: bool 
     graph, count = build.lowered, data.count // build.lowered.samples
     keep = [tensor for _, tensor in graph.results]
     found, evaluators = None, Evaluators.of(graph, build.format, count)
-    if float64 and build.reading.kernel is not None and not build.options.runtime_rate:
+    if float64 and build.reading.kernel is not None:
         after, results = _by_kernel(build, build.reading.kernel(), models, data)
         return Evaluation(arrays=_returned(build, after, results, stacked=data.stacked), events=None, treated=treated)
     if float64:
@@ -192,9 +194,14 @@ def _by_kernel(
     build: Stages, kernel: Kernel, models: Mapping[str, Reals], data: Samples
 ) -> tuple[dict[str, Reals], dict[str, Reals]]:
     """Return the models after all whole steps of a program, and its results for each sample, as its kernel says."""
-    step = build.lowered.samples
+    step, rate = build.lowered.samples, build.lowered.rate
     shown = [name for name, _ in build.lowered.results]
-    return evaluate_samples(kernel, models, data.arrays, data.count // step * step, minibatch=step, keep=shown)
+    own = {name: array for name, array in models.items() if rate is None or name != RATE}
+    if rate is not None:
+        # The host loads a mantissa, and the program has a shift for it.
+        loaded = rate.sign * Fraction(float(models[RATE])) / Fraction(2) ** rate.shift
+        kernel = replace(kernel, updates=tuple(replace(update, rate=loaded) for update in kernel.updates))
+    return evaluate_samples(kernel, own, data.arrays, data.count // step * step, minibatch=step, keep=shown)
 
 
 def progressive(build: Stages, inputs: Data, run: LearnOptions) -> Progressive:

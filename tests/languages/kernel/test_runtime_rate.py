@@ -197,3 +197,15 @@ def test_steps_of_one_rate_share_its_word(tmp_path: Path) -> None:
     faster = build.simulate({**x, "mu": 1.0}).arrays
     np.testing.assert_array_equal(faster["w"], [0, 3, 0.5])
     np.testing.assert_array_equal(faster["v"], [-1, 2, -0.5])
+
+
+def test_float64_learns_by_the_rate_that_is_loaded(tmp_path: Path) -> None:
+    (tmp_path / "a.t").write_text(linear_text(2), encoding="utf-8")
+    random = np.random.default_rng(2)
+    data = {"x": random.normal(size=(5, 2)), "y": random.normal(size=5), "w": np.zeros(2), "b": np.zeros(())}
+    loaded = tabla.compile(tmp_path / "a.t", pes=2, effort=0, runtime_rate=True)
+    built = tabla.compile(tmp_path / "a.t", pes=2, effort=0, learning_rate="0.0625")
+    ours, theirs = (loaded.evaluate({**data, "mu": 0.0625}, float64=True), built.evaluate(data, float64=True))
+    np.testing.assert_allclose(ours["w"], theirs["w"], rtol=1e-14)
+    plain = loaded.evaluate(data, float64=True)
+    assert not np.allclose(plain["w"], ours["w"])
