@@ -23,8 +23,8 @@ from tabla.languages.reading import Reading, Reals
 from tabla.languages.tc import Function, Unit, parse
 from tabla.languages.tc.bind import bind_sizes
 from tabla.languages.tc.evaluate import evaluate
-from tabla.languages.tc.kernel import kernel_of
 from tabla.languages.tc.lower import lower
+from tabla.languages.tc.lower.kernel import kernel_of
 from tabla.languages.tc.text import function_text
 
 Shapes = Mapping[str, tuple[int, ...]]

@@ -314,7 +314,9 @@ MEANINGS: Mapping[str, Meaning] = {
     ),
     "sin": Meaning(estimate=_wave("sin", np.sin), tc="sin({0})", tile="tile.sin({0})"),
     "cos": Meaning(estimate=_wave("cos", np.cos), tc="cos({0})", tile="tile.cos({0})"),
-    "erf": Meaning(estimate=_unit("erf", np.vectorize(math.erf, otypes=[float])), tile="tile.erf({0})", onnx="Erf"),
+    "erf": Meaning(
+        estimate=_unit("erf", np.vectorize(math.erf, otypes=[float])), tc="erf({0})", tile="tile.erf({0})", onnx="Erf"
+    ),
     "gaussian": Meaning(estimate=_gaussian, tabla="gaussian({0})"),
     "sig_sym": Meaning(estimate=_unit("tanh", np.tanh), tabla="sig_sym({0})"),
     "hypot": Meaning(estimate=_hypotenuse, tc="hypot({0}, {1})", count=2),

@@ -18,7 +18,7 @@ from tabla.languages.kernel.lower import lower
 from tabla.languages.kernel.parser import parse
 from tabla.languages.kernel.training import Learning, learning
 from tabla.languages.tc.bind import bind_sizes
-from tabla.languages.tc.kernel import kernel_of
+from tabla.languages.tc.lower.kernel import kernel_of
 from tests.languages.tc.lower.test_programs import function_of
 from tests.languages.tc.references import REFERENCES
 from tests.schedule.agreement import agree

@@ -245,9 +245,7 @@ class Expressions:
                 less = Term(factors=(negative, words[0]), sign=-1)
                 return Sum(terms=undivided((Term(factors=(words[0],)), less, less)))
             case "min" | "max":
-                first, second = words
-                chosen = self._compare("<" if call.function == "min" else ">", first, second, call.span)
-                return Sum(terms=choice(chosen, first, second))
+                return Word(operation=Extreme(op=_CHOICES[call.function], operands=tuple(words)), span=call.span)
             case "softplus":
                 return Sum(terms=undivided(self._functions(call.span).soft_plus(words[0])))
             case "select":

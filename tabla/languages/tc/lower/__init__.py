@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tabla.languages.tc.lower.function import lower
+from tabla.languages.tc.lower.program import lower
 
 __all__ = ["lower"]

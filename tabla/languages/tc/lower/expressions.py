@@ -84,6 +84,7 @@ _FUNCTIONS: Mapping[str, FunctionName] = {
     "tanh": "tanh",
     "sin": "sin",
     "cos": "cos",
+    "erf": "erf",
 }
 _ONE = Constant(value=Fraction(1))
 _FACTOR = "power.factor"

@@ -28,7 +28,7 @@ from tabla.languages.tc.ranges import Called, Inference, infer
 from tabla.languages.tc.statement_ranges import Domain
 
 
-def lower(
+def lower_function(
     function: Function,
     sizes: Mapping[str, int],
     *,

@@ -13,7 +13,8 @@ from typing import NoReturn
 from tabla.base.source import Label, Span, TablaError
 from tabla.graph.graph import Affine, Index
 from tabla.languages.kernel import tree
-from tabla.languages.kernel.boxes import Box, covers, difference, hull
+from tabla.languages.kernel.boxes import Box, covers, difference, hull, intersection
+from tabla.languages.kernel.constants import constant_value
 from tabla.languages.kernel.derivatives import axes, whole_number
 from tabla.languages.kernel.regions import Region
 from tabla.languages.kernel.signatures import SIGNATURES, apply
@@ -21,7 +22,8 @@ from tabla.languages.kernel.tree import Kernel, Number, Read, Reduce, Statement,
 from tabla.languages.kernel.verify import dense, verify
 from tabla.languages.kernel.versions import with_indices
 from tabla.languages.tc import program
-from tabla.languages.tc.lower.domains import pieces_of, stated
+from tabla.languages.tc.lower.domains import left_out, pieces_of, stated
+from tabla.languages.tc.lower.means import overwriting
 from tabla.languages.tc.lower.points import Points, box_of, written
 from tabla.languages.tc.program import Function, Value, walk
 from tabla.languages.tc.ranges import Called, Inference, infer
@@ -40,12 +42,16 @@ _FACTOR = "factor'"
 """The index over the factors of a power; no index of a program has such a name."""
 
 
+class Unsaid(TablaError):
+    """A function has a part that no kernel says yet."""
+
+
 def kernel_of(
     function: Function, sizes: Mapping[str, int], *, name: str, models: Sequence[str] = (), results: Sequence[str] = ()
 ) -> Kernel:
     """Return the kernel of a function for given sizes. The inputs `models` stay on chip.
 
-    Raises `TablaError` for sizes that make a range empty, and for what no kernel says yet.
+    Raises `Unsaid` for what no kernel says yet, and `TablaError` for sizes that make a range empty.
     """
     inference = infer(function, sizes)
     found = _Translation(inference, {}, [], "")
@@ -77,6 +83,8 @@ class _Translation:
         self.bases: dict[str, tuple[int, ...]] = {}
         self.regions: dict[str, Region] = {}
         self.calls = 0
+        # The factors of means, which the sums have already.
+        self.factors: set[int] = set()
 
     def declare(self, name: str, role: tree.Role) -> None:
         """Declare a tensor of the function with all elements that it ever has."""
@@ -123,10 +131,27 @@ class _Translation:
         elif self.regions[name].meets(box) and pieces != (whole := stated(step, self.inference.sizes),):
             # A condition leaves points out because they are 0.
             self._write(whole, Number(value=Fraction(0), span=span))
+        mean = self._mean(step)
         for points in pieces:
-            self._state(points, joins=statement.reduction is not None and not begins)
+            self._state(points, joins=statement.reduction is not None and not begins, mean=mean)
 
-    def _state(self, points: Points, *, joins: bool) -> None:
+    def _mean(self, step: Domain) -> tuple[str, tree.Expression] | None:
+        """Return the function and the constant by which a statement overwrites the sum of `step`, or None.
+
+        The sum then is the multiple already, and the later statement takes it as it is.
+        """
+        overwritten = overwriting(self.inference.steps, step)
+        if overwritten is None or not covers(written(overwritten[0]), written(step)):
+            return None
+        later, factor, inverse = overwritten
+        pieces = pieces_of(later, self.inference.sizes)
+        expression = _Values(self, pieces[0]).real(factor)
+        if not constant_value(expression) or any(points.partial for points in pieces):
+            return None
+        self.factors.add(id(factor))
+        return "divide" if inverse else "multiply", expression
+
+    def _state(self, points: Points, *, joins: bool, mean: tuple[str, tree.Expression] | None) -> None:
         """Append the statement of some points. One that `joins` goes on from the elements that it writes."""
         statement = points.step.statement
         name, outer = statement.target, {index.name for index in points.indices}
@@ -135,6 +160,9 @@ class _Translation:
         if statement.reduction is not None and points.reduced:
             kind = _REDUCTIONS[statement.reduction]
             value = Reduce(reduction=kind, indices=points.reduced, body=value, conditions=inner, span=statement.span)
+        if mean is not None:
+            function, factor = mean
+            value = apply(function, value, factor, span=factor.span)
         if joins:
             assert statement.reduction is not None
             at = self._at(name, (points.places[index] for index in statement.indices))
@@ -155,10 +183,15 @@ class _Translation:
             conditions=tuple(form for form in points.constraints if outer.issuperset(form.names)),
             span=statement.span,
         )
-        self.statements.append(own)
+        shape = tuple((0, size) for size in self._tensor(name).shape)
         box = tuple((low, high + 1) for low, high in (form.bounds(points.box) for form in at))
-        if not self.regions[name].boxes and (own.conditions or not dense(own, box)):
-            box = tuple((0, size) for size in self._tensor(name).shape)
+        if own.conditions or not dense(own, box):
+            # What the statement leaves out is 0 if nothing was written before, or stays as it is.
+            box = intersection(box, shape) or box
+            if self.regions[name].boxes:
+                self._fill(name, box, statement.span)
+            box = box if self.regions[name].boxes else shape
+        self.statements.append(own)
         self.regions[name] = self.regions[name].with_box(box)
 
     def _begin(self, step: Domain, box: Box) -> None:
@@ -170,11 +203,15 @@ class _Translation:
             _refuse(f"'{name}' is read, and begins anew, in one statement", statement.span, "write it in two")
         before = self.regions[name].boxes
         rest = [piece for old in before for piece in difference(old, box)]
+        if left_out(step, self.inference.sizes) and (before or identity or statement.reduction in ("min", "max")):
+            rest.append(box)
         if rest and statement.reduction in ("min", "max"):
             _refuse(f"elements of '{name}' begin anew, and get no value", statement.span, "write all of them")
         for piece in rest:
             self._number(name, piece, identity, statement.span)
         self.regions[name] = Region(boxes=before)
+        for piece in rest:
+            self.regions[name] = self.regions[name].with_box(piece)
 
     def _fill(self, name: str, box: Box, span: Span) -> None:
         """Let elements of a box that have no value yet be 0."""
@@ -281,6 +318,10 @@ class _Values:
                 return self.real(operand)
             case program.Unary(operator="-", operand=operand):
                 return apply("negate", self.real(operand), span=span)
+            case program.Binary(operator="*" | "/", left=left, right=right) if id(right) in self._translation.factors:
+                return self.real(left)
+            case program.Binary(operator="*", left=left, right=right) if id(left) in self._translation.factors:
+                return self.real(right)
             case program.Binary(operator=operator, left=left, right=right) if operator in _INFIX:
                 return apply(_INFIX[operator], self.real(left), self.real(right), span=span)
             case program.Choice(condition=condition, chosen=chosen, other=other):
@@ -364,4 +405,4 @@ def _apart(statement: Statement, tensors: Collection[str]) -> Statement:
 
 
 def _refuse(what: str, span: Span, hint: str) -> NoReturn:
-    raise TablaError(f"no kernel says this yet: {what}", Label(span), hint=hint)
+    raise Unsaid(f"no kernel says this yet: {what}", Label(span), hint=hint)

@@ -1,0 +1,35 @@
+"""A checked function of Tensor Comprehensions becomes a graph, by its kernel where a kernel says it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from tabla.graph.format import Format
+from tabla.graph.graph import Graph
+from tabla.languages.kernel.lower import lower as lower_kernel
+from tabla.languages.tc.lower.function import lower_function
+from tabla.languages.tc.lower.kernel import Unsaid, kernel_of
+from tabla.languages.tc.program import Function
+
+
+def lower(
+    function: Function,
+    sizes: Mapping[str, int],
+    *,
+    number_format: Format,
+    name: str = "program",
+    keep: Sequence[str] = (),
+    results: Sequence[str] = (),
+) -> Graph:
+    """Return the graph of a function for given sizes. The inputs `keep` stay on chip, and `results` are returned too.
+
+    Raises `TablaError` for sizes that make a range empty, for constants that `number_format` cannot hold, and for what
+    the machine cannot do.
+    """
+    try:
+        kernel = kernel_of(function, sizes, name=name, models=keep, results=results)
+    except Unsaid:
+        return lower_function(function, sizes, number_format=number_format, name=name, keep=keep, results=results)
+    graph = lower_kernel(kernel, number_format=number_format)
+    return replace(graph, notes=(*function.notes, *graph.notes))
