@@ -3,7 +3,8 @@
 #   make demo        write Verilog for examples/logistic.t and train it on real data in simulation; no system package
 #   make test        run lint, then the tests (this installs Icarus Verilog, g++ and others with apt where it may)
 #   make check       run lint, the quick tests of the compiler, and one program through Icarus; takes two minutes
-#   make test-all    run the slow tests, too, and draw new random programs
+#   make test-all    run the slow tests, too, and draw new random programs; PART=3/8 runs the third of eight parts, each
+#                    of which has its share of the slow tests
 #   make lint        run ruff, its formatter, and mypy --strict
 #   make docs        write the documentation site into the folder site; open site/index.html in a browser
 #   make docs-test   run every code block of the documentation, those that take minutes, too
@@ -94,8 +95,9 @@ check: $(VENV)/test simulators
 test: $(VENV)/test simulators
 	@$(TESTED) -m 'not slow and not docs' && exit $$lint
 
+PART ?= 1/1
 test-all: $(VENV)/test simulators
-	@export TABLA_EXPLORE=1 TABLEGEN_PROGRAMS=2000; $(TESTED) && exit $$lint
+	@export TABLA_EXPLORE=1 TABLEGEN_PROGRAMS=2000; $(TESTED) --part $(PART) && exit $$lint
 
 lint: $(VENV)/test
 	$(BIN)/ruff check .

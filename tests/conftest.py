@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -34,8 +35,29 @@ _GOLDEN = Path(__file__).parent / "golden"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add ``--update-golden``, which writes the golden files anew; read the changes with ``git diff``."""
+    """Add ``--update-golden``, which writes the golden files anew, and ``--part``, which runs a part of the tests.
+
+    Read the changes of golden files with ``git diff``.
+    """
     parser.addoption("--update-golden", action="store_true", help="write golden files instead of comparing")
+    parser.addoption("--part", default="1/1", metavar="K/N", help="run the K-th of N parts of the tests")
+
+
+def part_of(name: str, parts: int) -> int:
+    """Return the part, from 1 on, that a test with this name belongs to. A new test moves no other one."""
+    return zlib.crc32(name.encode()) % parts + 1
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep the tests of the part that ``--part`` names."""
+    text = config.getoption("--part")
+    part, _, parts = text.partition("/")
+    if not (part.isdigit() and parts.isdigit() and 1 <= int(part) <= int(parts)):
+        raise pytest.UsageError(f"--part {text}: write it as 3/8, from 1/8 to 8/8")
+    left = [item for item in items if part_of(item.nodeid, int(parts)) != int(part)]
+    if left:
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if part_of(item.nodeid, int(parts)) == int(part)]
 
 
 @pytest.fixture
