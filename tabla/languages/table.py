@@ -123,6 +123,12 @@ def _is_text(name: str) -> bool:
     return not any("\ud800" <= letter <= "\udfff" for letter in name)
 
 
+def _refuse_shapes(name: str, options: ProgramOptions) -> None:
+    for option, given in (("--shape", options.shapes), ("--arg", options.arguments)):
+        if given:
+            raise TablaError(f"{option} is for Tile functions, '{name}' is none", hint="write layer.py:function")
+
+
 def read_file(file: str, options: ProgramOptions) -> Reading:
     """Read and check a program in a file. A fault of the text or of `options` is a `TablaError`."""
     path, member = split(file)
@@ -138,9 +144,7 @@ def read_file(file: str, options: ProgramOptions) -> Reading:
             f"the name of '{path}' is not UTF-8, and what is made of a program has its name", hint="rename the file"
         )
     if not notation.takes_shapes:
-        for option, given in (("--shape", options.shapes), ("--arg", options.arguments)):
-            if given:
-                raise TablaError(f"{option} is for Tile functions, '{path}' is none", hint="write layer.py:function")
+        _refuse_shapes(str(path), options)
     if not notation.learns_by_option:
         options.refuse_fine_tuning(str(path))
     return notation.read(path, member, options)
@@ -148,6 +152,7 @@ def read_file(file: str, options: ProgramOptions) -> Reading:
 
 def read_text(source: Source, options: ProgramOptions) -> Reading:
     """Read and check the text of a kernel or a graph, if its name ends as their files do, and else that of TABLA."""
+    _refuse_shapes(source.name, options)
     match Path(source.name).suffix:
         case ".kernel":
             from tabla.languages.kernel.notation import read_kernel_text

@@ -29,7 +29,9 @@ def test_the_models_file_alone_predicts_and_is_built(run: Run) -> None:
     Path("f.tc").unlink()
     assert "accuracy" in run("test", "m.npz", "--data", "d.npz")
     run("gen", "m.npz", "--infer", "-o", "b")
-    # The file keeps the kernel, which is for every format.
+    # The file says the sizes, and it keeps the kernel, which is for every format.
+    assert "--shape is for Tile functions" in run("gen", "m.npz", "--shape", "x=3", status=1)
+    assert "--size: 'f.kernel' is a kernel" in run("gen", "m.npz", "--size", "M=3", status=1)
     run("gen", "m.npz", "--format", "q4.8", "-o", "c")
 
 
