@@ -79,8 +79,9 @@ class _Scope:
         names = {index.name for index in indices}
         tied = {name for form in self.conditions for name in form.names}
         outer = [index for name, index in self.indices.items() if name in tied - names]
+        inner = [index for index in indices if index.name in tied]
         own = tuple(form for form in self.conditions if not names.intersection(form.names))
-        mask = satisfied(self.conditions, [*outer, *indices])
+        mask = satisfied(self.conditions, [*outer, *inner])
         somewhere = mask.any(axis=tuple(range(len(outer), mask.ndim)))
         return bool((somewhere | ~satisfied(own, outer)).all())
 

@@ -312,7 +312,8 @@ class Expressions:
         operation = self._reduction(reduce)
         del self._scope[outer:]
         # Where no values of the indices meet the conditions, the sum is 0.
-        mask = satisfied(reduce.conditions, [*own, *reduce.indices])
+        inner = [index for index in reduce.indices if any(index.name in form.names for form in reduce.conditions)]
+        mask = satisfied(reduce.conditions, [*own, *inner])
         gaps = isinstance(operation, Linear) and not mask.any(axis=tuple(range(len(own), mask.ndim))).all()
         self._conditions = around
         return operation, bool(gaps)
