@@ -181,10 +181,10 @@ class Host:
     def shown(self) -> frozenset[int]:
         """The positions, in the words of a whole dump, that hold a word of a model."""
         count = self.dump_count * dump_words(self.schedule.template, self.schedule.mapped.model_guard)
-        places = self.dumped(range(count)).values() if count else ()
+        places = self.dumped(np.arange(count, dtype=np.int64)).values() if count else ()
         return frozenset(int(place) for words in places for array in words for place in array.reshape(-1))
 
-    def dumped(self, dump: Sequence[int]) -> dict[str, tuple[Words, ...]]:
+    def dumped(self, dump: Sequence[int] | Words) -> dict[str, tuple[Words, ...]]:
         """Return the words of a dump in the shapes of the models: of each model its words, and of a wide model also
         those with its guard bits.
         """

@@ -56,7 +56,7 @@ def positions(host: Host) -> dict[str, Positions]:
 
 def _dumped(host: Host, words: int) -> Iterator[tuple[str, str, Words]]:
     """Yield the places of each model in a dump of so many words, and those of its guard bits."""
-    for name, parts in (host.dumped(range(words)) if words else {}).items():
+    for name, parts in (host.dumped(np.arange(words, dtype=np.int64)) if words else {}).items():
         yield from ((name, end, places) for end, places in zip(("", GUARD), parts, strict=False))
 
 

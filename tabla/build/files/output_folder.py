@@ -94,7 +94,7 @@ def artifacts(build: Stages, given: GivenWords | None = None) -> dict[str, str |
         ),
         f"{name}.layout.npz": layout,
         **_shown(build),
-        **{f"tb/{file}": text for file, text in bench.items()},
+        **{f"tb/{file}": data for file, data in bench.items()},
         **({} if bus is None else _bus_files(build, bus, places, mark, vectors)),
     }
 
@@ -196,7 +196,7 @@ def _bus_files(
         f"{name}_vivado.tcl": vivado_script(name, module),
         f"{name}.core": core(module, rtl, driver, bench=bool(bench)),
         "component.xml": component(module, shape, wrapper_ports(shape), rtl, resets, table),
-        **{f"tb/{file}": text for file, text in bench.items()},
+        **{f"tb/{file}": data for file, data in bench.items()},
         **driver,
     }
 
