@@ -155,7 +155,7 @@ def _thorough(
 def _dumped(host: Host, words: int) -> tuple[Mapping[str, Parts], Marks]:
     """Return the places of each model's words in a dump of so many `words`, and which words of a dump those are."""
     # A dump whose words are their own positions tells where each model word lies in a dump.
-    places = host.dumped(np.arange(words, dtype=np.int64)) if words else {}
+    places = host.dumped(np.arange(words, dtype=np.int32)) if words else {}
     shown = np.zeros(words, dtype=np.bool_)
     for parts in places.values():
         for part in parts:
@@ -174,8 +174,9 @@ def _series(build: Stages, host: Host, played: Played, places: Mapping[str, Part
         held, guard = expected.models[name], graph.tensors[name].guard
         for at, words_of_part in zip(parts, halves(held, guard, width) if guard else (held,), strict=True):
             dump[at] = words_of_part
+    nothing = np.zeros((0, build.image.parameters.stream_words), dtype=dump.dtype)
     return {
-        "load": signed(host.load_beats(played.models), width),
+        "load": np.concatenate([nothing, *(signed(part, width) for part in host.load_parts(played.models))]),
         "samples": SAMPLES,
         "run": signed(host.sample_beats(played.samples), width),
         "outputs": signed(_outputs(build, host, expected.kept), width),
