@@ -18,6 +18,9 @@
 #                    DRAWS
 #   make bench-overlay
 #                    count what each feature of an overlay takes of an ECP5; takes about twenty minutes; OVERLAYS
+#   make bench-networks
+#                    build ten networks for the largest arrays that fit an ECP5-85F, and 20 drawn ones; write the tables of
+#                    docs/networks.md
 #   make bench-accuracy
 #                    learn 24 problems on 20 splits in formats of 8 to 18 bits, and write docs/accuracy.md; takes about an
 #                    hour; SPLITS, ONLY
@@ -48,7 +51,7 @@ PYTEST := $(BIN)/python -m pytest -rs
 WORKERS ?= 2
 
 .PHONY: help demo check test test-all lint docs docs-test bench bench-bus bench-fpga bench-cost bench-overlay \
-	bench-accuracy prove prove-quick prove-mutants fuzz fuzz-texts fuzz-formulas builds mutants simulators clean
+	bench-accuracy bench-networks prove prove-quick prove-mutants fuzz fuzz-texts fuzz-formulas builds mutants simulators clean
 .DEFAULT_GOAL := help
 
 help:
@@ -159,6 +162,12 @@ SPLITS ?= 20
 bench-accuracy: $(VENV)/test
 	$(BIN)/python -m benchmarks.accuracy --seeds $(SPLITS) $(if $(ONLY),--only '$(ONLY)') \
 		--json benchmarks/accuracy/measured.json --page docs/accuracy.md
+
+# The page docs/networks.md: the ten networks on the largest arrays that fit, and drawn networks beside them. A part of
+# the table: make bench-networks ONLY=lenet,cifar. It takes about an hour.
+bench-networks: $(VENV)/test
+	$(BIN)/python -m benchmarks.networks.drawn --record
+	$(BIN)/python -m benchmarks.networks.fitting $(if $(ONLY),--only '$(ONLY)') --record
 
 # The proofs need no simulator. PROVED is a word of the subjects' names.
 prove: $(VENV)/test

@@ -36,7 +36,7 @@ FILES = {
     "model.json": "tabla-manifest-1",
     "model.schedule.json": "tabla-schedule-1",
     "program/image.json": "tabla-image-1",
-    "tb/golden.json": "tabla-golden-1",
+    "tb/golden.json": "tabla-golden-2",
 }
 
 

@@ -99,14 +99,14 @@ def measure(network: Network, *, runs: int = RUNS, effort: int | None = None) ->
         usages, ratios = [], []
         for run in range(runs):
             cache, output = Path(folder) / f"cache{run}", Path(folder) / f"out{run}"
-            with _environment({"TABLA_CACHE": str(cache), "TABLA_CACHE_KINDS": "schedules"}):
-                usage, ratio = _one_run(file, output, words)
+            with cached_in(cache):
+                usage, ratio = one_run(file, output, PES, words)
             usages.append(usage)
             ratios.append(ratio)
         manifest = json.loads((output / f"{file.stem}.json").read_text(encoding="utf-8"))
         size = sum(path.stat().st_size for path in output.rglob("*") if path.is_file())
         # The schedule of the last run is read back from its cache.
-        with _environment({"TABLA_CACHE": str(cache), "TABLA_CACHE_KINDS": "schedules"}):
+        with cached_in(cache):
             image = tabla.compile(str(file), pes=PES, force=True, **words).image
         return NetworkRow(
             name=network.name,
@@ -120,18 +120,22 @@ def measure(network: Network, *, runs: int = RUNS, effort: int | None = None) ->
         )
 
 
-def _one_run(file: Path, output: Path, words: Mapping[str, int]) -> tuple[Usage, float]:
-    """Run ``gen`` once. Return what it took, and the ratio of its processor time to the mean of two yardsticks."""
+def one_run(file: Path, output: Path, pes: int, words: Mapping[str, int]) -> tuple[Usage, float]:
+    """Run ``gen`` once for `pes` PEs, with the options `words`.
+
+    Return what it took, and the ratio of its processor time to the mean of two yardsticks.
+    """
     options = [text for name, value in words.items() for text in (f"--{name}", str(value))]
     before = yardstick()
     # No part of today holds the larger networks.
-    usage = measured(["gen", str(file), "-o", str(output), "-q", "--force", "--pes", str(PES), *options])
+    usage = measured(["gen", str(file), "-o", str(output), "-q", "--force", "--pes", str(pes), *options])
     return usage, usage.processor_seconds / ((before + yardstick()) / 2)
 
 
 @contextmanager
-def _environment(values: Mapping[str, str]) -> Iterator[None]:
-    """Set variables of the environment for as long as the context lasts."""
+def cached_in(folder: Path) -> Iterator[None]:
+    """Keep schedules, and nothing else, in a folder for as long as the context lasts."""
+    values = {"TABLA_CACHE": str(folder), "TABLA_CACHE_KINDS": "schedules"}
     before = {name: os.environ.get(name) for name in values}
     os.environ.update(values)
     try:

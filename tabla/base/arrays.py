@@ -63,22 +63,26 @@ def unreserved(arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     return {name: array for name, array in arrays.items() if not name.startswith(RESERVED)}
 
 
-def write_npz(file: IO[bytes], arrays: Mapping[str, ArrayLike]) -> None:
+def write_npz(file: IO[bytes], arrays: Mapping[str, ArrayLike], *, deflate: bool = False) -> None:
     """Write arrays as an ``.npz`` file. The same arrays always give the same bytes.
 
-    Unlike `numpy.savez`, this function takes arrays of any name.
+    Unlike `numpy.savez`, this function takes arrays of any name. With `deflate` they are compressed, quickly; then the
+    bytes are those of one version of zlib.
     """
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+    method = zipfile.ZIP_DEFLATED if deflate else zipfile.ZIP_STORED
+    with zipfile.ZipFile(file, "w", method) as archive:
         for name, array in arrays.items():
+            content = io.BytesIO()
+            np.lib.format.write_array(content, np.asarray(array), allow_pickle=False)
             # The date is fixed, because the default is the time of writing.
-            with archive.open(zipfile.ZipInfo(f"{name}.npy", (1980, 1, 1, 0, 0, 0)), "w") as entry:
-                np.lib.format.write_array(entry, np.asarray(array), allow_pickle=False)
+            member = zipfile.ZipInfo(f"{name}.npy", (1980, 1, 1, 0, 0, 0))
+            archive.writestr(member, content.getbuffer(), method, compresslevel=1 if deflate else None)
 
 
-def npz_bytes(arrays: Mapping[str, ArrayLike]) -> bytes:
+def npz_bytes(arrays: Mapping[str, ArrayLike], *, deflate: bool = False) -> bytes:
     """Return the content of the file that `write_npz` writes."""
     content = io.BytesIO()
-    write_npz(content, arrays)
+    write_npz(content, arrays, deflate=deflate)
     return content.getvalue()
 
 

@@ -354,7 +354,7 @@ class Stages:
         program, rate = self.reading.text.original, self.lowered.rate
         whole = manifest(schedule, self.bound, image, self.module, program, None, self.integers, rate)
         needed = {name: whole[name] for name in HOST_FIELDS if name in whole}
-        return image_file(image, self.overlay, needed, npz_bytes(positions(Host(schedule))))
+        return image_file(image, self.overlay, needed, npz_bytes(positions(Host(schedule)), deflate=True))
 
     def check(self) -> None:
         """Make every stage up to the microcode, so that every fault of the program is found."""

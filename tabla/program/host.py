@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,11 @@ from tabla.schedule.strands.leaving import elements
 from tabla.schedule.strands.streams import Filling, dump_words, loaded, streamed
 
 Words = NDArray[np.int64]
-
+Integers = NDArray[np.signedinteger[Any]]
+Numbers = NDArray[np.int32]
+"""The row-major numbers of elements of a tensor."""
+AT_ONCE = 1 << 18
+"""The most words of a load that are gathered at once, so that a large load takes no second array of its size."""
 
 GUARD = ".guard"
 """Ends the name under which a layout file has the places of the guard bits of a wide model."""
@@ -41,7 +46,7 @@ class Host:
         """The number of tokens of a dump that brings back every model."""
         return self.schedule.dump_count
 
-    def load_elements(self) -> Iterator[tuple[str, Words]]:
+    def load_elements(self) -> Iterator[tuple[str, Numbers]]:
         """Yield what the words of a load are, part by part: a tensor, and the row-major number of its element in each.
 
         Padding has the tensor's size for a number. A part of ones, which a product begins with, has no tensor. Of a
@@ -50,7 +55,7 @@ class Host:
         for (tensor, spot), index in self._load:
             place = self.schedule.layout.places[(tensor, spot)]
             if index is None:
-                yield "", np.zeros((place.words // place.shape[-1], self.schedule.stream_words), dtype=np.int64)
+                yield "", np.zeros((place.words // place.shape[-1], self.schedule.stream_words), dtype=np.int32)
             elif place.guard:
                 for beat in index.reshape(-1, self.schedule.stream_words):
                     yield tensor, beat
@@ -58,7 +63,7 @@ class Host:
             else:
                 yield tensor, index
 
-    def sample_elements(self) -> Iterator[tuple[str, Words]]:
+    def sample_elements(self) -> Iterator[tuple[str, Numbers]]:
         """Yield what the words of a step of samples are, as `load_elements` does."""
         yield from self._sample
 
@@ -89,22 +94,26 @@ class Host:
         `models` has the words of each model, in the shape that the program gives it; of wide models the stored
         integers, each of which takes two beats.
         """
-        parts = []
+        return np.concatenate([np.zeros((0, self.schedule.stream_words), dtype=np.int64), *self.load_parts(models)])
+
+    def load_parts(self, models: Mapping[str, Words]) -> Iterator[Words]:
+        """Yield the beats of `load_beats` in parts of at most `AT_ONCE` words, or of a beat if that has more."""
+        stream_words, width = self.schedule.stream_words, self.schedule.format.width
         for (tensor, spot), index in self._load:
+            place = self.schedule.layout.places[(tensor, spot)]
             if index is None:
-                place = self.schedule.layout.places[(tensor, spot)]
-                ones = np.zeros((place.words // place.shape[-1], self.schedule.stream_words), dtype=np.int64)
+                ones = np.zeros((place.words // place.shape[-1], stream_words), dtype=np.int64)
                 ones[:, 0] = self._one(spot)
-                parts.append(ones)
+                yield ones
                 continue
             record, held = self.schedule.mapped.tensors[tensor], self._words(tensor, models)
-            guard = self.schedule.layout.places[(tensor, spot)].guard
-            if guard:
-                both = [_gather(half, index) for half in halves(held, guard, self.schedule.format.width)]
-                parts.append(np.stack(both, axis=1).reshape(-1, self.schedule.stream_words))
-            else:
-                parts.append(_gather(held >> record.guard, index))
-        return _stack(parts, self.schedule.stream_words)
+            rows = max(1, AT_ONCE // stream_words)
+            for start in range(0, len(index), rows):
+                stored = _gather(held, index[start : start + rows])
+                if place.guard:
+                    yield np.stack(halves(stored, place.guard, width), axis=1).reshape(-1, stream_words)
+                else:
+                    yield stored >> record.guard
 
     def first_words(self, models: Mapping[str, Words], parameters: Parameters) -> FirstWords:
         """Return what the memories hold after a load of `models`, which are those of `load_beats`.
@@ -181,22 +190,23 @@ class Host:
     def shown(self) -> frozenset[int]:
         """The positions, in the words of a whole dump, that hold a word of a model."""
         count = self.dump_count * dump_words(self.schedule.template, self.schedule.mapped.model_guard)
-        places = self.dumped(range(count)).values() if count else ()
+        places = self.dumped(np.arange(count, dtype=np.int32)).values() if count else ()
         return frozenset(int(place) for words in places for array in words for place in array.reshape(-1))
 
-    def dumped(self, dump: Sequence[int]) -> dict[str, tuple[Words, ...]]:
+    def dumped(self, dump: Sequence[int] | Integers) -> dict[str, tuple[Integers, ...]]:
         """Return the words of a dump in the shapes of the models: of each model its words, and of a wide model also
-        those with its guard bits.
+        those with its guard bits. The arrays have the type of `dump`, and int64 if that is no array.
         """
         template, halves = self.schedule.template, 2 if self.schedule.mapped.model_guard else 1
-        whole = np.asarray(dump, dtype=np.int64).reshape(-1, halves, template.lanes + 1, max(1, template.roots))
+        words = dump if isinstance(dump, np.ndarray) else np.asarray(dump, dtype=np.int64)
+        whole = words.reshape(-1, halves, template.lanes + 1, max(1, template.roots))
         upper, lower = self._models(whole[:, 0]), self._models(whole[:, -1])
         tensors = self.schedule.mapped.tensors
         return {name: (words, lower[name]) if tensors[name].guard else (words,) for name, words in upper.items()}
 
-    def _models(self, words: Words) -> dict[str, Words]:
+    def _models(self, words: Integers) -> dict[str, Integers]:
         """Return the models from words of shape (addresses, lanes and the root, groups)."""
-        layout, out = self.schedule.layout, dict[str, Words]()
+        layout, out = self.schedule.layout, dict[str, Integers]()
         for key, _ in self._load:
             tensor, spot = key
             # A copy holds the words that the last sample read, not those that it wrote.
@@ -207,7 +217,7 @@ class Host:
             rows = words[place.base : place.base + place.words].transpose(0, 2, 1)
             held = rows[:, :, -1:] if spot.kind == "root" else rows[:, :, spot.span.first : -1]
             shape = self.schedule.graph.tensors[tensor].shape
-            flat = np.zeros(int(np.prod(shape, dtype=np.int64)) + 1, dtype=np.int64)
+            flat = np.zeros(int(np.prod(shape, dtype=np.int64)) + 1, dtype=words.dtype)
             elements = _elements(self.schedule, key)
             # One lane stands for all lanes that hold the same words, and one group for all groups that do.
             flat[elements] = held[:, : elements.shape[1], : elements.shape[2]]
@@ -258,7 +268,7 @@ def whole_shape(schedule: Schedule, tensor: str) -> tuple[int, ...]:
     return tuple(n * roots if axis == record.split else n for axis, n in enumerate(record.shape))
 
 
-def _elements(schedule: Schedule, key: Key) -> Words:
+def _elements(schedule: Schedule, key: Key) -> Numbers:
     """Return which element lies at each address of each lane, as an array of shape (addresses, groups, lanes).
 
     An element is given by its row-major number in the whole tensor; the tensor's size stands for padding. There is one
@@ -268,22 +278,23 @@ def _elements(schedule: Schedule, key: Key) -> Words:
     spread = place.spot.axis if place.spot.kind == "lane" else -1
     groups = max(1, schedule.template.roots) if record.split >= 0 else 1
     whole = whole_shape(schedule, key[0])
-    lanes = place.pes if spread >= 0 else 1
-    out = np.full((place.words, groups, lanes), int(np.prod(whole, dtype=np.int64)), dtype=np.int64)
-    size = int(np.prod(place.shape, dtype=np.int64))
-    index = np.indices(place.shape, dtype=np.int64).reshape(len(place.shape), size)
-    address = np.zeros(size, dtype=np.int64)
+    # Row-major numbers advance by so many for a step along each axis.
+    steps = [math.prod(whole[axis + 1 :]) for axis in range(len(whole))]
+    out = np.full((place.words, groups, place.pes if spread >= 0 else 1), math.prod(whole), dtype=np.int32)
+    # An axis each, which broadcast to the shape of the place: a large tensor has one array of its size at a time.
+    index = np.indices(place.shape, dtype=np.int32, sparse=True)
+    address, number = np.zeros(place.shape, dtype=np.intp), np.zeros(place.shape, dtype=np.int32)
     for axis, stride in enumerate(place.strides):
         address += stride * (index[axis] // place.pes if axis == spread else index[axis])
-    lane = index[spread] % place.pes if spread >= 0 else np.zeros_like(address)
+        number += steps[axis] * index[axis]
+    lane = index[spread] % place.pes if spread >= 0 else 0
+    of_group = place.shape[record.split] * steps[record.split] if record.split >= 0 else 0
     for group in range(groups):
-        own = [part + group * place.shape[axis] if axis == record.split else part for axis, part in enumerate(index)]
-        flat = np.ravel_multi_index(own, whole) if whole else np.zeros(1, dtype=np.int64)
-        out[address, group, lane] = flat
+        out[address, group, lane] = number + group * of_group if group else number
     return out
 
 
-def _beat_index(schedule: Schedule, key: Key) -> Words:
+def _beat_index(schedule: Schedule, key: Key) -> Numbers:
     """Return which element each word of each beat of a place is, as an array of shape (beats, words of a beat).
 
     An element is given as by `_elements`; padding is sent as 0.
@@ -294,7 +305,7 @@ def _beat_index(schedule: Schedule, key: Key) -> Words:
     reach = filling.blocks(schedule.stream_words)
     begin = filling.first - reach.start * schedule.stream_words
     size = int(np.prod(whole_shape(schedule, key[0]), dtype=np.int64))
-    padded = np.full((len(rows), len(reach) * schedule.stream_words), size, dtype=np.int64)
+    padded = np.full((len(rows), len(reach) * schedule.stream_words), size, dtype=np.int32)
     padded[:, begin : begin + filling.row] = rows
     return padded.reshape(-1, schedule.stream_words)
 
@@ -307,9 +318,7 @@ def halves(stored: Words, guard: int, width: int) -> tuple[Words, Words]:
     return stored >> guard, np.where(low >> (width - 1) > 0, low - (1 << width), low)
 
 
-def _gather(words: Words, index: Words) -> Words:
-    return np.append(words.reshape(-1), 0)[index]
-
-
-def _stack(parts: list[Words], stream_words: int) -> Words:
-    return np.concatenate(parts) if parts else np.zeros((0, stream_words), dtype=np.int64)
+def _gather(words: Words, index: Numbers) -> Words:
+    """Return the words of elements by their numbers, and 0 for padding."""
+    flat = words.reshape(-1)
+    return np.where(index < flat.size, flat.take(index, mode="clip"), 0)

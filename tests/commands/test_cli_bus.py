@@ -17,7 +17,7 @@ EXTRA = {
     *("linear_axi.v", "linear_registers.h", "linear_registers.md", "linear_registers.rdl"),
     *("linear.h", "tabla.h", "tabla.c", "linear_litex.py", "linear.core", "component.xml"),
     "linear_vivado.tcl",
-    *("tb/axi_bench.v", "tb/axi_send.hex", "tb/axi_expected.hex"),
+    *("tb/axi_bench.v", "tb/axi_send.bin", "tb/axi_expected.bin", "tb/axi_shown.bin"),
 }
 
 

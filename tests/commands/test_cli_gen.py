@@ -40,7 +40,7 @@ def test_files(made: Path) -> None:
     for suffix in ("v", "json", "schedule.json", "schedule.html", "graph.dot", "graph.svg"):
         assert f"2layer.x.{suffix}" in found
     assert {"program/stream.strands.hex", "program/root_issue.operations.hex", "program/sigmoid.base.hex"} <= found
-    assert {"tb/run.py", "tb/test_golden.py", "tb/golden.json"} <= found
+    assert {"tb/run.py", "tb/test_golden.py", "tb/golden.json", "tb/golden.bin"} <= found
 
 
 def test_manifest(made: Path) -> None:
@@ -65,7 +65,7 @@ def test_manifest(made: Path) -> None:
     beats = sum(segment["beats"] for segment in manifest["stream"]["sample"])
     golden = json.loads((made / "tb/golden.json").read_text())
     assert beats == golden["sample_beats"]
-    assert sum(segment["beats"] for segment in manifest["stream"]["load"]) == len(golden["load"])
+    assert sum(segment["beats"] for segment in manifest["stream"]["load"]) == golden["load"]["beats"][1]
     places = {"to_data", "to_model", "to_interim", "to_root_data", "to_root_memory", "all"}
     for segment in (*manifest["stream"]["sample"], *manifest["stream"]["load"]):
         assert segment["to"]
@@ -164,8 +164,9 @@ def test_the_bench_sees_a_wrong_word(made: Path, tmp_path: Path) -> None:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_bytes(content)
     golden = json.loads((tmp_path / "tb/golden.json").read_text())
-    golden["check"][0][1] ^= 1
-    (tmp_path / "tb/golden.json").write_text(json.dumps(golden))
+    words = bytearray((tmp_path / "tb/golden.bin").read_bytes())
+    words[golden["dump"]["words"][0]] ^= 1
+    (tmp_path / "tb/golden.bin").write_bytes(words)
     done = subprocess.run([sys.executable, "tb/run.py"], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 1
     assert re.search(r"word \d+ of the dump", done.stdout)

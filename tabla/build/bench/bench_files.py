@@ -5,21 +5,19 @@ The files of the test bench run from their folder, without this package. They ne
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
+from tabla.build.bench.golden_file import golden_files
+
 _TEST = '''"""A test of {module} with golden vectors, at its ports: words, cycles, stalls, commands, reset, program."""
 
-import json
-from pathlib import Path
-
 import cocotb
+from golden_file import GOLDEN
 from host_loop import Request, request_fields
 from ports import Ports
 
-GOLDEN = json.loads((Path(__file__).parent / "golden.json").read_text())
 LOAD, RUN, DUMP, PREDICT = 0, 1, 2, 5
 QUIET = ("busy", "out_valid", "sample_start", "update")
 INPUT_PAUSES, OUTPUT_PAUSES = GOLDEN["input_pauses"], GOLDEN["output_pauses"]
@@ -97,7 +95,7 @@ class Accelerator:
             assert len(starts) == GOLDEN["dump_count"], "addresses of a dump"
             gaps = [late - early for early, late in zip(starts, starts[1:])]
             assert min(gaps, default=GOLDEN["dump_period"]) >= GOLDEN["dump_period"], "a dump is too quick"
-            for position, word in self.series["check"]:
+            for position, word in self.series["dump"].items():
                 assert signed(seen["outputs"][position]) == word, f"word {{position}} of the dump"
 
     async def reset(self):
@@ -268,6 +266,66 @@ async def program(device):
     await device.ports.rest(GOLDEN["rest"])
 '''
 
+_GOLDEN = '''"""The golden vectors: golden.json, and the arrays of golden.bin, whose places golden.json says."""
+
+import json
+import sys
+from array import array
+from pathlib import Path
+
+HERE = Path(__file__).parent
+CODES = {1: "b", 2: "h", 4: "i", 8: "q"}
+
+
+def words(data, offset, count, size):
+    """Return signed words from their containers of `size` bytes, in which the lowest byte comes first."""
+    held = array(CODES[size])
+    held.frombytes(data[offset : offset + count * size])
+    if sys.byteorder == "big":
+        held.byteswap()
+    return held
+
+
+def beats(data, width, offset, rows, row, size):
+    """Return each beat as a hexadecimal number with word 0 in the lowest `width` bits."""
+    held, mask = words(data, offset, rows * row, size), (1 << width) - 1
+    starts = range(0, len(held), row)
+    return [f"{sum((held[at + n] & mask) << (width * n) for n in range(row)):x}" for at in starts]
+
+
+def marks(data, offset, count):
+    """Return the places that are marked."""
+    return [place for place in range(count) if data[offset + (place >> 3)] >> (place & 7) & 1]
+
+
+def whole(value, data, width):
+    """Return a value of golden.json with arrays in the places of the objects that say where they lie."""
+    if isinstance(value, list):
+        return [whole(entry, data, width) for entry in value]
+    if not isinstance(value, dict):
+        return value
+    if value.keys() == {"words"}:
+        return words(data, *value["words"]).tolist()
+    if value.keys() == {"beats"}:
+        return beats(data, width, *value["beats"])
+    if value.keys() == {"marks"}:
+        return marks(data, *value["marks"])
+    return {key: whole(entry, data, width) for key, entry in value.items()}
+
+
+def read():
+    """Return the golden vectors. A series has the words of its dump that have a meaning, by their positions."""
+    content = json.loads((HERE / "golden.json").read_text())
+    golden = whole(content, (HERE / "golden.bin").read_bytes(), content["width"])
+    for series in (golden, golden.get("extremes")):
+        if series:
+            series["dump"] = {position: series["dump"][position] for position in golden["shown"]}
+    return golden
+
+
+GOLDEN = read()
+'''
+
 _PRELOADED = """\
     # The memories start with the models, so the first run needs no load.
     await device.run(0, GOLDEN["samples"])
@@ -324,8 +382,8 @@ if __name__ == "__main__":
 '''
 
 
-def bench_files(name: str, module: str, golden: Mapping[str, Any]) -> dict[str, str]:
-    """Return the text of every file of the folder ``tb/``, by file name.
+def bench_files(name: str, module: str, golden: Mapping[str, Any]) -> dict[str, str | bytes]:
+    """Return the content of every file of the folder ``tb/``, by file name.
 
     `name` is the stem of the Verilog file, `module` the name of its top module, and `golden` the vectors that
     :func:`tabla.build.bench.vectors.golden` makes.
@@ -334,7 +392,8 @@ def bench_files(name: str, module: str, golden: Mapping[str, Any]) -> dict[str, 
     engines = files("tabla.host.engines")
     ports = engines.joinpath("cocotb_bench.py").read_text(encoding="utf-8")
     return {
-        "golden.json": json.dumps(golden) + "\n",
+        **golden_files(golden),
+        "golden_file.py": _GOLDEN,
         "host_loop.py": engines.joinpath("host_loop.py").read_text(encoding="utf-8"),
         "ports.py": ports.replace("tabla.host.engines.host_loop", "host_loop"),
         "test_golden.py": _TEST.format(module=module, preloaded=_PRELOADED if golden.get("preloaded") else ""),

@@ -7,9 +7,11 @@ from dataclasses import astuple, dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tabla.base.source import TablaError
 from tabla.build.arrays import initial_models, shapes_of
+from tabla.build.bench.golden_file import container, signed
 from tabla.build.bench.mutated_microcode import mutated_programs
 from tabla.build.rate import built_rate, with_mantissa
 from tabla.build.stages import Stages
@@ -30,6 +32,9 @@ from tabla.templates.template import timing
 
 GivenWords = Callable[[], tuple[Mapping[str, Words], Mapping[str, Words]]]
 """Returns the words of models and of steps by name, those of steps with a leading axis of steps."""
+Parts = tuple[Words, ...]
+"""The words of a model, and of a wide model also those with its guard bits."""
+Marks = NDArray[np.bool_]
 SAMPLES, SEED = 4, 1
 REST = 5
 """The cycles after each command in which the test bench looks whether the machine rests."""
@@ -60,10 +65,12 @@ def golden(build: Stages, given: GivenWords | None = None) -> dict[str, Any] | N
     of `DRAWS` draws does, the words are those that `given` returns. Without `given` the result is None.
 
     The expected words come from the fixed-point evaluation, and the expected period from the recurrence in
-    :mod:`tabla.schedule.placing.borders`. So a large program needs no simulation here. `check` holds a pair
-    [position in the dump, word] for every model word. `extremes` has a second series, of models and samples with words
-    from the whole range of the format. Those of `predictions` are what comes of
-    a prediction: after all samples of the first series, and after some of the second.
+    :mod:`tabla.schedule.placing.borders`. So a large program needs no simulation here. Arrays of two axes hold beats,
+    a row of words each, and those of one axis words. `dump` is a whole dump, in which only those words have a meaning
+    that `shown` marks. `predictions` are what comes of a prediction after all samples.
+
+    The bench of a program of few cycles is thorough. Only there `extremes` has a second series, of models and samples
+    with words from the whole range of the format, and `predictions` a second one, after some of its samples.
     """
     played = _played(build, given)
     if played is None:
@@ -77,23 +84,23 @@ def golden(build: Stages, given: GivenWords | None = None) -> dict[str, Any] | N
         initiation_interval=schedule.initiation_interval,
     )
     _, starts = border.tokens(SAMPLES, timing())
-    load = _packed(host.load_beats(played.models), width)
+    load = image.stream_load.beats
     words = host.dump_count * dump_words(schedule.template, image.parameters.model_guard)
-    extreme = _extreme(build, played)
     # Every event at the ports comes within one of these times, also where a dump or a load is longer than a sample.
-    patience = 4 * (schedule.latency + schedule.initiation_interval + schedule.beats + len(load)) + 2 * words + 200
-    once = starts[-1] + schedule.latency + len(load) + 2 * words
+    patience = 4 * (schedule.latency + schedule.initiation_interval + schedule.beats + load) + 2 * words + 200
+    once = starts[-1] + schedule.latency + load + 2 * words
     more = most_samples(border, schedule.latency)
-    series = _series(build, host, played)
+    places, shown = _dumped(host, words)
+    series = _series(build, host, played, places, words)
     begins = image.first is not None and image.first == host.first_words(played.models, image.parameters)
     return {
-        "schema": "tabla-golden-1",
+        "schema": "tabla-golden-2",
         "reset_cycles": reset_cycles(image),
         "width": width,
         "port_words": image.parameters.port_words,
         "sample_beats": image.stream_run.beats,
         **series,
-        "extremes": _series(build, host, extreme),
+        "shown": shown,
         "dump_count": host.dump_count,
         "dump_words": words,
         "dump_period": image.dump.period,
@@ -113,39 +120,78 @@ def golden(build: Stages, given: GivenWords | None = None) -> dict[str, Any] | N
         "thorough": once <= THOROUGH,
         "input_pauses": PAUSES.inputs,
         "output_pauses": PAUSES.outputs,
-        "predictions": list(_predictions(build, host, (played, SAMPLES), (extreme, SAMPLES // 2), once <= THOROUGH)),
-        "predicted": list(_predicted(image, host, (played, extreme), more)) if once <= THOROUGH else [],
-        "trials": list(_trials(image, host, played, series["check"], once)) if once <= THOROUGH else [],
+        **(
+            _thorough(build, host, played, (places, shown), more, once)
+            if once <= THOROUGH
+            else _short(build, host, played)
+        ),
     }
 
 
-def _series(build: Stages, host: Host, played: Played) -> dict[str, Any]:
-    """Return samples as beats, their results, and where every model word lies in the dump after them."""
-    graph, schedule, width, expected = build.graph, build.schedule, build.format.width, played.run
-    # A dump whose words are their own positions tells where each model word lies in a dump.
-    words = host.dump_count * dump_words(schedule.template, build.image.parameters.model_guard)
-    check: dict[int, int] = {}
-    for name, places in host.dumped(range(words)).items() if words else ():
-        held, guard = expected.models[name], graph.tensors[name].guard
-        for at, own in zip(places, halves(held, guard, width) if guard else (held,), strict=True):
-            check |= zip(at.reshape(-1).tolist(), own.reshape(-1).tolist(), strict=True)
+def _short(build: Stages, host: Host, played: Played) -> dict[str, Any]:
+    """Return what the bench of a program of many cycles has beside its first series."""
+    predictions = list(_predictions(build, host, [(played, SAMPLES)], counts=False))
+    return {"predictions": predictions, "predicted": [], "trials": []}
+
+
+def _thorough(
+    build: Stages, host: Host, played: Played, dump: tuple[Mapping[str, Parts], Marks], more: int, once: int
+) -> dict[str, Any]:
+    """Return what the bench of a program of few cycles has beside its first series.
+
+    `dump` are the places of models in a dump and the marks of the words that have a meaning; `more` is the number of
+    samples of the longest run, and `once` the cycles of a load, a run and a dump.
+    """
+    image, extreme = build.image, _extreme(build, played)
+    places, shown = dump
     return {
-        "load": _packed(host.load_beats(played.models), width),
+        "extremes": _series(build, host, extreme, places, len(shown)),
+        "predictions": list(_predictions(build, host, [(played, SAMPLES), (extreme, SAMPLES // 2)], counts=True)),
+        "predicted": list(_predicted(image, host, (played, extreme), more)),
+        "trials": list(_trials(image, host, played, np.flatnonzero(shown).tolist(), once)),
+    }
+
+
+def _dumped(host: Host, words: int) -> tuple[Mapping[str, Parts], Marks]:
+    """Return the places of each model's words in a dump of so many `words`, and which words of a dump those are."""
+    # A dump whose words are their own positions tells where each model word lies in a dump.
+    places = host.dumped(np.arange(words, dtype=np.int32)) if words else {}
+    shown = np.zeros(words, dtype=np.bool_)
+    for parts in places.values():
+        for part in parts:
+            shown[part] = True
+    return places, shown
+
+
+def _series(build: Stages, host: Host, played: Played, places: Mapping[str, Parts], words: int) -> dict[str, Any]:
+    """Return samples as beats, their results, and the dump of so many `words` after them.
+
+    `places` are those of each model's words in the dump; the others are 0.
+    """
+    graph, width, expected = build.graph, build.format.width, played.run
+    dump = np.zeros(words, dtype=container(width))
+    for name, parts in places.items():
+        held, guard = expected.models[name], graph.tensors[name].guard
+        for at, words_of_part in zip(parts, halves(held, guard, width) if guard else (held,), strict=True):
+            dump[at] = words_of_part
+    nothing = np.zeros((0, build.image.parameters.stream_words), dtype=dump.dtype)
+    return {
+        "load": np.concatenate([nothing, *(signed(part, width) for part in host.load_parts(played.models))]),
         "samples": SAMPLES,
-        "run": _packed(host.sample_beats(played.samples), width),
-        "outputs": _outputs(build, host, expected.kept),
-        "check": [list(pair) for pair in sorted(check.items())],
+        "run": signed(host.sample_beats(played.samples), width),
+        "outputs": signed(_outputs(build, host, expected.kept), width),
+        "dump": dump,
     }
 
 
 def _predictions(
-    build: Stages, host: Host, whole: tuple[Played, int], begun: tuple[Played, int], counts: bool
+    build: Stages, host: Host, series: Sequence[tuple[Played, int]], *, counts: bool
 ) -> Iterator[dict[str, Any]]:
-    """Yield what a prediction gives after so many samples of each of two series; nothing for an array that does not
+    """Yield what a prediction gives after a number of samples of each series; nothing for an array that does not
     predict.
     """
     if build.image.parameters.predicts:
-        for played, first in (whole, begun):
+        for played, first in series:
             yield prediction_series(build, host, played, first, counts=counts)
 
 
@@ -169,7 +215,8 @@ def prediction_series(build: Stages, host: Host, played: Played, first: int, *, 
     chance = np.random.default_rng(SEED + 2)
     rows[:, host.ignored] = chance.integers(number.lowest, number.highest, (SAMPLES, len(host.ignored)), endpoint=True)
     beats = rows.reshape(-1, image.parameters.stream_words)
-    found = {"first": first, "run": _packed(beats, number.width), "outputs": _outputs(build, host, held)}
+    outputs = signed(_outputs(build, host, held), number.width)
+    found = {"first": first, "run": signed(beats, number.width), "outputs": outputs}
     if not counts:
         return found
     model = CycleModel(image)
@@ -185,12 +232,11 @@ def _samples(played: Played, part: slice) -> dict[str, Words]:
     return {name: words[part] for name, words in played.samples.items()}
 
 
-def _outputs(build: Stages, host: Host, kept: Mapping[str, Words]) -> list[int]:
+def _outputs(build: Stages, host: Host, kept: Mapping[str, Words]) -> Words:
     """Return the words that leave, given the tensors that are returned after each sample."""
     whole = {name: kept[tensor].reshape(SAMPLES, -1) for name, tensor in build.lowered.results}
     results = [whole[name][:, places] for name, places in result_elements(host.schedule)]
-    outputs = np.concatenate([*results, np.zeros((SAMPLES, 0), dtype=np.int64)], axis=1)
-    return [int(word) for word in outputs.reshape(-1)]
+    return np.concatenate([*results, np.zeros((SAMPLES, 0), dtype=np.int64)], axis=1).reshape(-1)
 
 
 def _microcode(image: Image) -> list[tuple[int, ...]]:
@@ -231,12 +277,10 @@ def _predicted(image: Image, host: Host, series: Sequence[Played], more: int) ->
             }
 
 
-def _trials(
-    image: Image, host: Host, played: Played, check: Sequence[Sequence[int]], cycles: int
-) -> Iterator[dict[str, Any]]:
+def _trials(image: Image, host: Host, played: Played, shown: Sequence[int], cycles: int) -> Iterator[dict[str, Any]]:
     """Yield trials: the words of the program port that differ from the program, by memory and address, the pauses of
-    the host, and what the cycle model says of a run and of the words of models in a dump, which `check` gives by
-    position. The models are those that the run before has left. A trial takes about so many `cycles`.
+    the host, and what the cycle model says of a run and of the words of models in a dump, whose positions are `shown`.
+    The models are those that the run before has left. A trial takes about so many `cycles`.
     """
     model, beats = CycleModel(image), host.sample_beats(played.samples)
     if image.stream_load.beats:
@@ -254,7 +298,7 @@ def _trials(
             "pauses": trial.stalls.inputs,
             "seen": {name: getattr(trial.result, name) for name in EVENTS},
             "counters": list(astuple(trial.result.counters)),
-            "check": [[position, trial.words[position]] for position, _ in check],
+            "check": [[position, trial.words[position]] for position in shown],
         }
 
 
@@ -337,14 +381,3 @@ def _with_integers(
         low, high = (number.saturate(end) for end in ranges[name])
         found[name] = chance.integers(low, high, words[name].shape, endpoint=True)
     return found
-
-
-def _packed(beats: np.ndarray[Any, np.dtype[np.int64]], width: int) -> list[str]:
-    """Return each beat, a row of words, as one hexadecimal number with word 0 in the lowest `width` bits."""
-    mask, packed = (1 << width) - 1, []
-    for row in beats.tolist():
-        value = 0
-        for word in reversed(row):
-            value = value << width | (word & mask)
-        packed.append(f"{value:x}")
-    return packed

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from tabla._version import VERSION
 from tabla.program.bus import BusShape
 from tabla.templates.bus import registers
 
+Containers = NDArray[np.signedinteger[Any]]
 ERRORS = ("SHORT", "LONG", "KEEP", "RANGE", "COUNT_ZERO", "NOT_LOADED")
 
 _CORE = """\
@@ -46,8 +50,9 @@ _BENCH = """\
   bench:
     files:
       - tb/axi_bench.v
-      - tb/axi_send.hex: {file_type: user, copyto: axi_send.hex}
-      - tb/axi_expected.hex: {file_type: user, copyto: axi_expected.hex}
+      - tb/axi_send.bin: {file_type: user, copyto: axi_send.bin}
+      - tb/axi_expected.bin: {file_type: user, copyto: axi_expected.bin}
+      - tb/axi_shown.bin: {file_type: user, copyto: axi_shown.bin}
     file_type: verilogSource-2005
 """
 _TARGET = """\
@@ -81,19 +86,20 @@ def core(module: str, rtl: Iterable[str], software: Iterable[str], *, bench: boo
     )
 
 
-def bus_bench(module: str, shape: BusShape, golden: Mapping[str, Any]) -> dict[str, str]:
-    """Return the files of the bench by their names. `golden` are the golden vectors of the bench of the ports."""
-    mask = (1 << shape.container) - 1
-    load, run = (_containers(golden[kind], shape) for kind in ("load", "run"))
-    dump: list[int | None] = [None] * golden["dump_words"]
-    for position, word in golden["check"]:
-        dump[position] = word
+def bus_bench(module: str, shape: BusShape, golden: Mapping[str, Any]) -> dict[str, str | bytes]:
+    """Return the files of the bench by their names. `golden` are the golden vectors of the bench of the ports.
+
+    The words of packets are in binary, a container each with its highest byte first, as ``$fread`` takes them. A bit
+    for each expected word, the first in the lowest bit of a byte, says whether it has a meaning.
+    """
+    load, run = (golden[kind].reshape(-1) for kind in ("load", "run"))
+    outputs, dump, shown = golden["outputs"], golden["dump"], golden["shown"]
     # Behind the dump all samples are predicted, and the models are dumped once more.
     predicted = golden["predictions"][:1]
-    again = [
-        word for one in predicted for word in _any_labels(_containers(one["run"], shape), shape, golden["samples"])
-    ]
-    expected = [*golden["outputs"], *dump, *(word for one in predicted for word in (*one["outputs"], *dump))]
+    again = [_any_labels(one["run"], shape, golden["samples"]) for one in predicted]
+    expected = [outputs, dump, *(part for one in predicted for part in (one["outputs"], dump))]
+    results = np.ones(len(outputs), dtype=np.bool_)
+    marks = np.concatenate([results, shown, *([results, shown] if predicted else [])])
     offsets = {register.name: register.offset for register in registers()}
     status = next(register for register in registers() if register.name == "STATUS")
     defines = {
@@ -102,42 +108,30 @@ def bus_bench(module: str, shape: BusShape, golden: Mapping[str, Any]) -> dict[s
         "CONTAINER_BITS": shape.container,
         "LOAD": len(load),
         "RUN": len(run),
-        "RESULT": len(golden["outputs"]),
+        "RESULT": len(outputs),
         "DUMP": len(dump),
         "UNITS": golden["samples"],
-        "PREDICT": len(again),
+        "PREDICT": sum(map(len, again)),
         **{name: f"12'h{offsets[name]:03X}" for name in ("COMMAND", "COUNT", "STATUS")},
         "ERRORS": f"32'h{sum(status.field(name).mask for name in ERRORS):08X}",
     }
     lines = "".join(f"`define TABLA_{name} {value}\n" for name, value in defines.items())
     bench = files("tabla.build.files").joinpath("driver", "axi_bench.v").read_text(encoding="utf-8")
-    digits = shape.container // 4
+    big = np.dtype(f">i{shape.container // 8}")
 
-    def text(words: Iterable[int | None]) -> str:
-        # A memory of no words cannot be read from a file.
-        return "".join("x" * digits + "\n" if w is None else f"{w & mask:0{digits}x}\n" for w in (*words, None))
+    def content(parts: Iterable[Containers]) -> bytes:
+        return b"".join(part.astype(big).tobytes() for part in parts)
 
     return {
         "axi_bench.v": f"{lines}\n{bench}",
-        "axi_send.hex": text([*load, *run, *again]),
-        "axi_expected.hex": text(expected),
+        "axi_send.bin": content([load, run, *again]),
+        "axi_expected.bin": content(expected),
+        "axi_shown.bin": np.packbits(marks, bitorder="little").tobytes(),
     }
 
 
-def _any_labels(containers: list[int], shape: BusShape, units: int) -> Iterator[int]:
-    """Yield the containers of some units, of which those that a prediction ignores are no words of the format."""
-    ignored, size = frozenset(shape.ignored), len(containers) // units
-    for place, word in enumerate(containers):
-        yield word ^ (1 << (shape.container - 2)) if place % size in ignored else word
-
-
-def _containers(beats: Iterable[str], shape: BusShape) -> list[int]:
-    """Return the words of beats of the array, which are hexadecimal numbers, with their signs."""
-    return [word for beat in beats for word in _words(int(beat, 16), shape)]
-
-
-def _words(beat: int, shape: BusShape) -> Iterator[int]:
-    sign = 1 << (shape.width - 1)
-    for number in range(shape.stream_words):
-        word = (beat >> (number * shape.width)) & ((1 << shape.width) - 1)
-        yield (word ^ sign) - sign
+def _any_labels(beats: Containers, shape: BusShape, units: int) -> Containers:
+    """Return the containers of some units, of which those that a prediction ignores are no words of the format."""
+    containers = beats.astype(np.int64).reshape(units, -1)
+    containers[:, list(shape.ignored)] ^= 1 << (shape.container - 2)
+    return containers.reshape(-1)

@@ -32,7 +32,7 @@ from tabla.program.image_file import image_record
 from tabla.program.overlay import Overlay
 from tabla.program.overlay_file import NAME
 from tabla.program.overlay_image import ImageFile, read_image
-from tabla.program.positions import Positions, positions
+from tabla.program.positions import positions
 from tabla.program.prediction import HostPrediction
 from tabla.program.protocol import fingerprint
 from tabla.templates.bus import registers
@@ -77,8 +77,8 @@ def artifacts(build: Stages, given: GivenWords | None = None) -> dict[str, str |
         build.integers,
         build.lowered.rate,
     )
-    places, mark = positions(Host(schedule)), fingerprint(build.image)
-    layout = npz_bytes(places)
+    mark = fingerprint(build.image)
+    layout = npz_bytes(positions(Host(schedule)), deflate=True)
     vectors = golden(build, given)
     bench = {} if vectors is None else bench_files(name, build.module, vectors)
     return {
@@ -94,8 +94,8 @@ def artifacts(build: Stages, given: GivenWords | None = None) -> dict[str, str |
         ),
         f"{name}.layout.npz": layout,
         **_shown(build),
-        **{f"tb/{file}": text for file, text in bench.items()},
-        **({} if bus is None else _bus_files(build, bus, places, mark, vectors)),
+        **{f"tb/{file}": data for file, data in bench.items()},
+        **({} if bus is None else _bus_files(build, bus, mark, vectors)),
     }
 
 
@@ -156,19 +156,17 @@ def _shown(build: Stages) -> dict[str, str | bytes]:
         f"{name}.schedule.html": schedule_page(schedule, build.bound, build.reading.text.locate),
         f"{name}.graph.dot": dot(build.graph),
         f"{name}.graph.svg": svg(build.graph),
-        **({f"{name}.weights.npz": npz_bytes(models)} if models else {}),
+        **({f"{name}.weights.npz": npz_bytes(models, deflate=True)} if models else {}),
         **_images(build.image),
         "program/image.json": json.dumps(image_record(build.image), separators=(",", ":")) + "\n",
     }
 
 
-def _bus_files(
-    build: Stages, shape: BusShape, places: Mapping[str, Positions], mark: int, vectors: Mapping[str, Any] | None
-) -> dict[str, str | bytes]:
+def _bus_files(build: Stages, shape: BusShape, mark: int, vectors: Mapping[str, Any] | None) -> dict[str, str | bytes]:
     """Return the content of the files that ``--bus`` adds, by their paths.
 
-    `places` are those of the layout, and `mark` is the fingerprint of the image. `vectors` are those of
-    :func:`tabla.build.bench.vectors.golden`; without them there is no test bench.
+    `mark` is the fingerprint of the image. `vectors` are those of :func:`tabla.build.bench.vectors.golden`; without
+    them there is no test bench.
     """
     name, module = build.name, build.module
     resets, table = {"FINGERPRINT": mark}, registers(shape.predicts)
@@ -179,7 +177,7 @@ def _bus_files(
             mark,
             shape,
             build.format,
-            places,
+            positions(Host(build.schedule)),
             build.lowered.rate,
             prediction=HostPrediction.of(build.schedule, build.image),
         ),
@@ -196,7 +194,7 @@ def _bus_files(
         f"{name}_vivado.tcl": vivado_script(name, module),
         f"{name}.core": core(module, rtl, driver, bench=bool(bench)),
         "component.xml": component(module, shape, wrapper_ports(shape), rtl, resets, table),
-        **{f"tb/{file}": text for file, text in bench.items()},
+        **{f"tb/{file}": data for file, data in bench.items()},
         **driver,
     }
 

@@ -32,7 +32,7 @@ def test_positions_are_drawn_in_their_range(tmp_path: Path) -> None:
     made = vectors(ONE_BASED, tmp_path, sizes={"E": 4, "N": 50})
     assert made is not None
     # Each of the four words of the table is read by some sample.
-    outputs = np.array(made["outputs"]).reshape(SAMPLES, 50)
+    outputs = made["outputs"].reshape(SAMPLES, 50)
     assert [len(set(row)) for row in outputs.tolist()] == [4] * SAMPLES
 
 
@@ -43,7 +43,9 @@ def test_a_run_is_longer_where_that_takes_few_cycles(tmp_path: Path) -> None:
     assert [case["samples"] for case in long["predicted"]] == [SAMPLES, SAMPLES, MORE, SAMPLES, SAMPLES]
     seen = long["predicted"][2]["seen"]
     assert len(seen["starts"]) == MORE and len(seen["outputs"]) == 3 * MORE
-    assert seen["outputs"][: 3 * SAMPLES] == seen["outputs"][3 * SAMPLES : 6 * SAMPLES] == long["outputs"]
+    expected = long["outputs"].tolist()
+    assert seen["outputs"][: 3 * SAMPLES] == expected
+    assert seen["outputs"][3 * SAMPLES : 6 * SAMPLES] == expected
     assert MORE not in [case["samples"] for case in short["predicted"]]
 
 
@@ -61,7 +63,7 @@ def test_vectors_of_the_inputs_where_no_draw_is_valid(tmp_path: Path) -> None:
     made = vectors(RAMP, tmp_path, inputs=RAMP_INPUTS)
     assert made is not None
     row = [512, 256, 1024, 256, 1024]
-    assert made["outputs"] == row * SAMPLES
+    assert made["outputs"].tolist() == row * SAMPLES
 
 
 def test_no_vectors_and_a_warning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import tabla
@@ -174,9 +175,25 @@ def test_the_bench_passes_and_sees_a_wrong_word(options: dict[str, Any], tmp_pat
 
     status, said = run()
     assert status == 0 and "PASSED: 4 units" in said, said
-    words = (bench / "axi_expected.hex").read_text().split()
-    at = next(place for place, word in enumerate(words) if "x" not in word)
-    words[at] = f"{int(words[at], 16) ^ 1:0{len(words[at])}x}"
-    (bench / "axi_expected.hex").write_text("\n".join(words))
+    sound = (bench / "axi_expected.bin").read_bytes()
+    marks = np.frombuffer((bench / "axi_shown.bin").read_bytes(), np.uint8)
+    shown = np.unpackbits(marks, bitorder="little").tolist()
+    size = re.search(r"TABLA_CONTAINER_BITS (\d+)", (bench / "axi_bench.v").read_text())
+    assert size
+    of_a_word = int(size[1]) // 8
+    places = range(len(sound) // of_a_word)
+    for at in (shown.index(1), max(place for place in places if shown[place])):
+        words = bytearray(sound)
+        words[(at + 1) * of_a_word - 1] ^= 1
+        (bench / "axi_expected.bin").write_bytes(words)
+        status, said = run()
+        assert status == 1 and f"FAILED: another word came ({at})" in said, said
+    (bench / "axi_expected.bin").write_bytes(sound[:-1])
     status, said = run()
-    assert status == 1 and f"FAILED: another word came ({at})" in said, said
+    assert status == 1 and f"FAILED: axi_expected.bin has another size ({len(sound) - 1})" in said, said
+    # A word of the dump without a meaning may be any.
+    words = bytearray(sound)
+    words[(shown.index(0) + 1) * of_a_word - 1] ^= 1
+    (bench / "axi_expected.bin").write_bytes(words)
+    status, said = run()
+    assert status == 0 and "PASSED: 4 units" in said, said

@@ -1,0 +1,210 @@
+"""The largest array for each network that fits a part, and what it does there: the table of docs/networks.md.
+
+python -m benchmarks.networks.fitting [--only lenet,cifar] [--record]
+
+``--record`` writes the rows into the record, and the tables of the page anew.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import tabla
+from benchmarks.networks import drawn
+from benchmarks.networks.measure import cached_in, one_run
+from benchmarks.networks.problems import NETWORKS, Network
+from tabla.build.cost.estimate import Estimate, estimate
+from tabla.build.files.figures import BuildReport
+
+SCHEMA = "tabla-networks-on-parts-1"
+RECORD = Path(__file__).with_name("fitting.json")
+"""The rows that were recorded last."""
+PAGE = Path(__file__).parents[2] / "docs" / "networks.md"
+ARRAYS = (64, 32, 16, 8, 4, 2, 1)
+"""The numbers of PEs that are tried, the largest first. 128 PEs have more block RAMs than the part in any case."""
+BLOCK_WORDS = 1024
+"""The words of 16 bits of a block RAM."""
+PART, GRADE = "LFE5U-85F", "6"
+LIMITS = {PART: (208, 156, 83_640), "XC7A200T": (730, 740, 134_600)}
+"""Block RAMs of 18 kbit, multipliers and LUTs of each part (Lattice FPGA-DS-02012, AMD DS180). What an array takes is
+counted and estimated for the first part alone; a RAMB18E1 of the second has 18 kbit, too.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FittedRow:
+    """A network on the largest array that fits a part; on the smallest one that is tried if none fits.
+
+    `part` is empty if none fits. `multiplies` are those of a sample, and `used` is their share of the slots of the
+    multipliers. `block_rams` and `multipliers` are counted, `luts` and `megahertz` estimated, all for a Lattice ECP5.
+    `megahertz` is 0 for another part. `processor_seconds` is the time of ``tabla gen`` without a schedule from before.
+    """
+
+    name: str
+    part: str
+    pes: int
+    cycles: int
+    multiplies: int
+    used: float
+    block_rams: int
+    multipliers: int
+    luts: int
+    megahertz: float
+    processor_seconds: float
+
+    @property
+    def per_second(self) -> float:
+        """The samples a second at the estimated clock rate."""
+        return self.megahertz * 1e6 / self.cycles
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Try:
+    """An array that was tried: the figures of its schedule and what it takes."""
+
+    pes: int
+    report: BuildReport
+    size: Estimate
+
+    def fits(self, blocks: int, multipliers: int, luts: int) -> bool:
+        """Whether a part with these resources holds the array."""
+        size = self.size
+        return size.block_rams <= blocks and size.multipliers <= multipliers and size.luts <= luts
+
+
+def fitted(network: Network) -> FittedRow:
+    """Return the row of a network: on the first part if one of `ARRAYS` fits, else on the large one."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        file = folder / f"{network.name.replace('-', '_')}.onnx"
+        network.write(file)
+        with cached_in(folder / "cache"):
+            tries = list(_tries(file))
+        chosen = ((part, each) for part, limits in LIMITS.items() for each in tries if each.fits(*limits))
+        part, best = next(chosen, ("", tries[-1]))
+        with cached_in(folder / "anew"):
+            usage, _ = one_run(file, folder / "out", best.pes, {})
+    return FittedRow(
+        name=network.name,
+        part=part,
+        pes=best.pes,
+        cycles=int(best.report.cycles),
+        multiplies=int(best.report.multiplies),
+        used=round(best.report.utilisation, 4),
+        block_rams=best.size.block_rams,
+        multipliers=best.size.multipliers,
+        luts=best.size.luts,
+        megahertz=round(best.size.megahertz[GRADE], 1) if part == PART else 0.0,
+        processor_seconds=round(usage.processor_seconds, 1),
+    )
+
+
+def _tries(file: Path) -> Iterator[_Try]:
+    """Yield builds of a network on smaller and smaller arrays, up to the first that fits the first part."""
+    for pes in ARRAYS:
+        build = tabla.compile(str(file), pes=pes, force=True)
+        attempt = _Try(pes=pes, report=build.report(), size=estimate(build.image))
+        yield attempt
+        # The models alone take these blocks, however few PEs there are.
+        models = -(-attempt.report.model_words * pes // BLOCK_WORDS)
+        if attempt.fits(*LIMITS[PART]) or models > LIMITS[PART][0]:
+            return
+
+
+def recorded(file: Path = RECORD) -> dict[str, FittedRow]:
+    """Return the recorded rows by the name of their network."""
+    content = json.loads(file.read_text(encoding="utf-8"))
+    assert content["schema"] == SCHEMA, f"{file} holds no rows of this kind"
+    return {row["name"]: FittedRow(**row) for row in content["rows"]}
+
+
+def record(row: FittedRow, file: Path = RECORD) -> None:
+    """Write a row into the record, in place of that of the same network."""
+    rows = {**(recorded(file) if file.is_file() else {}), row.name: row}
+    kept = [asdict(rows[network.name]) for network in NETWORKS if network.name in rows]
+    file.write_text(json.dumps({"schema": SCHEMA, "rows": kept}, indent=1) + "\n", encoding="utf-8")
+
+
+def fitted_table(rows: Sequence[FittedRow]) -> str:
+    """Return the rows as a table of the page."""
+    figures = f"use of multipliers | block RAMs | LUT4 | MHz (grade {GRADE}) | samples a second | gen, s"
+    lines = [
+        f"| network | part | PEs | cycles | {figures} |",
+        "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    for row in rows:
+        clock = f"{row.megahertz:.0f} | {row.per_second:,.0f}" if row.megahertz else "not estimated | "
+        lines.append(
+            f"| {row.name} | {row.part or 'none'} | {row.pes} | {row.cycles:,} | {row.used:.1%} | {row.block_rams:,} |"
+            f" {row.luts:,} | {clock} | {row.processor_seconds:.1f} |"
+        )
+    return "\n".join(lines)
+
+
+def drawn_table(rows: Sequence[drawn.DrawnRow]) -> str:
+    """Return networks with their sizes as a table of the page."""
+    figures = "cycles | block RAMs | s a million multiply-adds | block RAMs a thousand words"
+    lines = [
+        f"| network | nodes | million multiply-adds | thousand words | {figures} |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    for row in rows:
+        lines.append(
+            f"| {row.name} | {row.layers} | {row.multiply_adds / 1e6:.3f} | {row.words / 1e3:.1f} | {row.cycles:,} |"
+            f" {row.block_rams:,} | {row.seconds_a_million:.1f} | {row.blocks_a_thousand:.1f} |"
+        )
+    return "\n".join(lines)
+
+
+def sections() -> dict[str, str]:
+    """Return the parts of the page that are made from the records, by their names."""
+    table, others = drawn.rows_of_the_table(), drawn.recorded()
+    fits = recorded()
+    return {
+        "fitted": fitted_table(list(fits.values())),
+        "table": drawn_table(table),
+        "drawn": drawn_table(others),
+        "worst": "\n".join(f"- {line[0].upper()}{line[1:]}." for line in drawn.comparison(table, others).splitlines()),
+    }
+
+
+def with_sections(page: str, parts: Mapping[str, str]) -> str:
+    """Return a page with its parts replaced. A part without a place on the page is an AssertionError."""
+    for name, text in parts.items():
+        begin, end = f"<!-- made by make bench-networks: {name} -->\n", f"\n<!-- end of {name} -->"
+        assert page.count(begin) == page.count(end) == 1, f"the page has no place for {name}"
+        before, _, rest = page.partition(begin)
+        page = f"{before}{begin}{text}{end}{rest.partition(end)[2]}"
+    return page
+
+
+def main(words: list[str]) -> int:
+    """Measure networks on the largest arrays that fit, and print their rows."""
+    names = [network.name for network in NETWORKS]
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.networks.fitting")
+    parser.add_argument("--only", default="", help=f"names, separated by commas: {', '.join(names)}")
+    parser.add_argument("--record", action="store_true", help="write the rows into the record and the page")
+    asked = parser.parse_args(words)
+    only = [name.strip() for name in asked.only.split(",") if name.strip()] or names
+    if strangers := set(only) - set(names):
+        parser.error(f"there is no network {', '.join(sorted(strangers))}; there are {', '.join(names)}")
+    for network in NETWORKS:
+        if network.name not in only:
+            continue
+        row = fitted(network)
+        print(fitted_table([row]).splitlines()[-1], flush=True)
+        if asked.record:
+            record(row)
+    if asked.record:
+        PAGE.write_text(with_sections(PAGE.read_text(encoding="utf-8"), sections()), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
