@@ -15,8 +15,8 @@ from tabla.graph.format import Format
 from tabla.graph.graph import Graph
 from tabla.graph.unread_parts import Conventions
 from tabla.languages.kernel.lower import lower as lower_kernel
-from tabla.languages.kernel.tree import Kernel
 from tabla.languages.kernel.training import Learning, asked_of, learning
+from tabla.languages.kernel.tree import Kernel
 from tabla.languages.options import ProgramOptions
 from tabla.languages.preprocess import Preprocessed, preprocess
 from tabla.languages.reading import Reading, Reals
