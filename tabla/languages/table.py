@@ -61,6 +61,12 @@ def _read_tile_cpp(path: Path, member: str | None, options: ProgramOptions) -> R
     return read_tile_cpp(path, member, options)
 
 
+def _read_tinytc(path: Path, member: str | None, options: ProgramOptions) -> Reading:
+    from tabla.languages.tinytc.notation import read_tinytc
+
+    return read_tinytc(path, member, options)
+
+
 def _read_onnx(path: Path, member: str | None, options: ProgramOptions) -> Reading:
     from tabla.languages.onnx.notation import read_onnx
 
@@ -94,6 +100,8 @@ _NOTATIONS: dict[str, Notation] = {
         ),
         Notation(suffix=".py", shown="layer.py:function", read=_read_tile, has_members=True, takes_shapes=True),
         Notation(suffix=".cpp", shown="layer.cpp:function", read=_read_tile_cpp, has_members=True, takes_shapes=True),
+        Notation(suffix=".ir", shown="x.ir[:function]", read=_read_tinytc, has_members=True),
+        Notation(suffix=".ttc", shown="x.ttc[:function]", read=_read_tinytc, has_members=True),
         Notation(suffix=".kernel", shown="x.kernel", read=_read_kernel, learns_by_option=True),
         Notation(suffix=".graph", shown="x.graph", read=_read_graph),
         Notation(suffix=".onnx", shown="model.onnx", read=_read_onnx, takes_shapes=True, learns_by_option=True),
