@@ -78,7 +78,12 @@ class Translated:
 
 
 class Translation:
-    """The translation of one function."""
+    """The translation of one function.
+
+    `_fixed` are the tensors that never change once they have a value, `_last` and `_clock` count instructions in the
+    order of the text, and `_written` counts statements. `_blocks` and `_own` have the statements of the regions around,
+    and the tensors that they make.
+    """
 
     def __init__(self, function: Function) -> None:
         self._function = function
@@ -91,6 +96,7 @@ class Translation:
         self._last = _last_uses(function.body)
         self._clock = 0
         self._written = 0
+        self._fixed: set[str] = set()
 
     def run(self) -> Translated:
         """Translate the function. What has no meaning as a kernel is a `TablaError` at its place."""
@@ -123,6 +129,7 @@ class Translation:
             return Batch(view=view, group=isinstance(type, Group))
         if self._found.grouped:
             self._found.kept.add(name)
+            self._fixed.add(name)
         return view
 
     # Regions
@@ -167,6 +174,7 @@ class Translation:
         """Return the read of a new tensor that has a value now."""
         name = f"value.{next(self._numbers)}"
         self._allocate(name, ())
+        self._fixed.add(name)
         truth = value.type == "truth"
         self._state(name, (), (), apply("real", value) if truth else value, value.span)
         read = Read(tensor=name, span=value.span)
@@ -213,8 +221,8 @@ class Translation:
             return
         for scope in self._scopes:
             for name, value in scope.items():
-                if _is_expression(value) and self._last.get(name, 0) > self._clock and any(reads_of(value)):
-                    if any(read.tensor not in self._found.kept for read in reads_of(value)):
+                if _is_expression(value) and self._last.get(name, 0) > self._clock:
+                    if any(read.tensor not in self._fixed for read in reads_of(value)):
                         scope[name] = self._kept(value)
 
     # Operands
