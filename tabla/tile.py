@@ -13,11 +13,20 @@ def matmul(A, B):
 makes an accelerator of it; ``docs/tile.md`` is the language.
 """
 
-from tabla.languages.tile.builder import Contraction
-from tabla.languages.tile.dimensions import TensorDim, TensorDims
-from tabla.languages.tile.functions import (
+from tabla.languages.tile.edsl import (
+    Contraction,
+    DType,
+    Placeholder,
+    Tensor,
+    TensorDim,
+    TensorDims,
+    TensorIndex,
+    TensorIndexes,
+    TensorLens,
+    TensorOutput,
     abs,
     acos,
+    argsort,
     asin,
     atan,
     cast,
@@ -25,18 +34,23 @@ from tabla.languages.tile.functions import (
     cond,
     cos,
     cosh,
+    descend,
     erf,
     erfc,
     exp,
     floor,
+    gather,
+    gradient,
     ident,
     index,
     log,
     max,
     min,
     pow,
+    prng,
     reshape,
     round,
+    scatter,
     select,
     shape,
     sigmoid,
@@ -46,21 +60,20 @@ from tabla.languages.tile.functions import (
     sqrt,
     tan,
     tanh,
+    topk,
+    update,
 )
-from tabla.languages.tile.gradient import descend, gradient
-from tabla.languages.tile.indices import TensorIndex, TensorIndexes
-from tabla.languages.tile.moves import argsort, gather, scatter, topk
-from tabla.languages.tile.prng import prng
-from tabla.languages.tile.steps import update
-from tabla.languages.tile.tensors import Tensor, TensorOutput
 
 __all__ = [
     "Contraction",
+    "DType",
+    "Placeholder",
     "Tensor",
     "TensorDim",
     "TensorDims",
     "TensorIndex",
     "TensorIndexes",
+    "TensorLens",
     "TensorOutput",
     "abs",
     "acos",

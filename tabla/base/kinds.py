@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from tabla.base.parameters import (
     SIZE,
@@ -117,6 +117,25 @@ class Text(Kind):
 
     def checked(self, name: str, value: object) -> str:
         return checked_text(name, value, self.example)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProgramName(Kind):
+    """A name for files and modules: letters, digits, ``_``, ``-`` and ``.``, of which the first is no sign."""
+
+    pattern: ClassVar[re.Pattern[str]] = re.compile(r"\w[\w.-]{0,99}")
+
+    @property
+    def range(self) -> str:
+        return "letters, digits, '_', '-' and '.'"
+
+    def read(self, text: str) -> str:
+        return self.checked("name", text)
+
+    def checked(self, name: str, value: object) -> str:
+        if not isinstance(value, str) or self.pattern.fullmatch(value) is None:
+            raise TablaValueError(f"{name}: {value!r} names no files", hint=f"a name has {self.range}, as in conv_2d")
+        return value
 
 
 @dataclass(frozen=True, kw_only=True)

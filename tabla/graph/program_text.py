@@ -23,6 +23,7 @@ _ASSIGNED = re.compile(r"\s*[-+*/<>]?=(?!=)")
 _COMMENTS = {
     ".t": re.compile(r"//[^\n]*|/\*(?:.|\n)*?\*/"),
     ".tc": re.compile(r"#[^\n]*"),
+    ".cpp": re.compile(r"//[^\n]*|/\*(?:.|\n)*?\*/"),
     ".py": re.compile(r"#[^\n]*"),
 }
 """The comments of each notation, by the end of a file's name. A listing of ONNX has the names of nodes behind ``#``."""

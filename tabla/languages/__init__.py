@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from tabla.base.source import Source
+from tabla.graph.format import Format
+from tabla.graph.graph import Graph
 from tabla.languages.onnx.model import Model
 from tabla.languages.options import ProgramOptions
 from tabla.languages.reading import Reading
@@ -24,6 +27,20 @@ def read(source: Program, options: ProgramOptions) -> Reading:
 
     A fault of the text or of `options` is a `TablaError`.
     """
+    reading = _read(source, options)
+    return reading if options.name is None else _renamed(reading, options.name)
+
+
+def _renamed(reading: Reading, name: str) -> Reading:
+    """Return a program with another name, which its graph has, too."""
+
+    def lowered(number_format: Format, results: Sequence[str]) -> Graph:
+        return replace(reading.lower(number_format, results), name=name)
+
+    return replace(reading, name=name, lower=lowered)
+
+
+def _read(source: Program, options: ProgramOptions) -> Reading:
     if not isinstance(source, str | Path | Model):
         name = source.name if isinstance(source, Source) else getattr(source, "__name__", "function")
         options.refuse_fine_tuning(name)

@@ -17,6 +17,7 @@ from tabla.base.kinds import (
     SIZES,
     ArraysOrFile,
     Names,
+    ProgramName,
     RealNumber,
     Switch,
     Text,
@@ -45,7 +46,7 @@ INFERENCES = ("gen", "check", "bound", "eval", "sim", "load", "synth", "build", 
 """The commands that also build the part of a program that predicts."""
 _LEARN = (*BUILDS, "formats")
 _KERNELS = (*BUILDS, "formats", "explore")
-_PROGRAM, _KERNEL, _TUNING = "the program", "a kernel (.tc, .py)", "what learns (.tc, .kernel, .onnx)"
+_PROGRAM, _KERNEL, _TUNING = "the program", "a kernel (.tc, .py, .cpp)", "what learns (.tc, .kernel, .onnx)"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +59,8 @@ class ProgramOptions(Record):
     sizes, each 1 or more, and so does `inputs`: arrays by name, or their file, which is read only when a notation asks.
     `keep` names the inputs of a kernel that are loaded once. `shapes` and `arguments` are the tensors and the other
     parameters of a Tile function. The inputs `train` of a kernel learn from the `loss`; of a model that was trained
-    elsewhere, these initialisers, or all but those of `freeze`.
+    elsewhere, these initialisers, or all but those of `freeze`. `name` is what the program is called instead of its
+    file.
     """
 
     defines: Mapping[str, str | float] = option(
@@ -187,6 +189,15 @@ class ProgramOptions(Record):
         commands=_KERNELS,
         metavar="LOSS",
         example="mse",
+    )
+
+    name: str | None = option(
+        ProgramName(),
+        "the name of the module and of the files (default: that of FILE, without its end)",
+        group=_PROGRAM,
+        commands=("gen", "load", "synth", "build"),
+        metavar="NAME",
+        example="conv_2d",
     )
 
     def __post_init__(self) -> None:

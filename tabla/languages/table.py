@@ -55,6 +55,18 @@ def _read_tile(path: Path, member: str | None, options: ProgramOptions) -> Readi
     return read_tile_file(path, member, options)
 
 
+def _read_tile_cpp(path: Path, member: str | None, options: ProgramOptions) -> Reading:
+    from tabla.languages.tile_cpp.notation import read_tile_cpp
+
+    return read_tile_cpp(path, member, options)
+
+
+def _read_tinytc(path: Path, member: str | None, options: ProgramOptions) -> Reading:
+    from tabla.languages.tinytc.notation import read_tinytc
+
+    return read_tinytc(path, member, options)
+
+
 def _read_onnx(path: Path, member: str | None, options: ProgramOptions) -> Reading:
     from tabla.languages.onnx.notation import read_onnx
 
@@ -87,6 +99,9 @@ _NOTATIONS: dict[str, Notation] = {
             learns_by_option=True,
         ),
         Notation(suffix=".py", shown="layer.py:function", read=_read_tile, has_members=True, takes_shapes=True),
+        Notation(suffix=".cpp", shown="layer.cpp:function", read=_read_tile_cpp, has_members=True, takes_shapes=True),
+        Notation(suffix=".ir", shown="x.ir[:function]", read=_read_tinytc, has_members=True),
+        Notation(suffix=".ttc", shown="x.ttc[:function]", read=_read_tinytc, has_members=True),
         Notation(suffix=".kernel", shown="x.kernel", read=_read_kernel, learns_by_option=True),
         Notation(suffix=".graph", shown="x.graph", read=_read_graph),
         Notation(suffix=".onnx", shown="model.onnx", read=_read_onnx, takes_shapes=True, learns_by_option=True),
@@ -126,7 +141,10 @@ def _is_text(name: str) -> bool:
 def _refuse_shapes(name: str, options: ProgramOptions) -> None:
     for option, given in (("--shape", options.shapes), ("--arg", options.arguments)):
         if given:
-            raise TablaError(f"{option} is for Tile functions, '{name}' is none", hint="write layer.py:function")
+            raise TablaError(
+                f"{option} is for Tile functions, '{name}' is none",
+                hint="write layer.py:function or layer.cpp:function",
+            )
 
 
 def read_file(file: str, options: ProgramOptions) -> Reading:

@@ -67,7 +67,7 @@ def test_faults_have_a_place_and_a_cure(scaling: Notation) -> None:
 def test_the_table_of_notations(scaling: Notation) -> None:
     with pytest.raises(TablaError, match=r"'y\.scale' is not a program") as caught:
         tabla.compile("y.scale")
-    known = "model.t, kernel.tc[:def], layer.py:function, x.kernel, x.graph and model.onnx"
+    known = "model.t, kernel.tc[:def], layer.py:function, layer.cpp:function, x.kernel, x.graph and model.onnx"
     assert caught.value.hint == f"programs are {known}"
     register(scaling)
     with pytest.raises(ValueError, match=r"'\.scale' have a notation already"):
@@ -78,7 +78,8 @@ def test_the_table_of_notations(scaling: Notation) -> None:
         tabla.compile("y.other")
     assert (
         caught.value.hint
-        == "programs are model.t, kernel.tc[:def], layer.py:function, x.kernel, x.graph, model.onnx and vector.scale"
+        == "programs are model.t, kernel.tc[:def], layer.py:function, layer.cpp:function, x.kernel, x.graph, "
+        "model.onnx and vector.scale"
     )
 
 

@@ -1,4 +1,6 @@
-"""Types: a name, which ``<...>`` may follow. In shaped types it holds an element type and sizes."""
+"""Types: a name, which ``<...>`` may follow. In shaped types it holds an element type and sizes. Types of Tensor
+Comprehensions have their sizes in parentheses, ``float(8, N)``.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +19,8 @@ _ELEMENT = re.compile(r"[A-Za-z_]\w*?(?=(?:x\d+)*(?:x(?=\s*[\d?$]))?(?!\w))")
 _BY = re.compile(r"x(?!\w)|x(?=\d)")
 _SIZE = re.compile(r"[+-]?\d+|\?")
 _LESS, _GREATER, _COMMA = re.compile(r"<"), re.compile(r">"), re.compile(r",")
+_LPAREN, _RPAREN = re.compile(r"\("), re.compile(r"\)")
+_DIMENSION = re.compile(r"\d+|[A-Za-z_]\w*")
 _PLAIN = re.compile(r'"(?:[^"\\\n]|\\.)*"|[\w.?]+|[^\s<>$;{}]')
 _CALC = re.compile(r"!\s*calc\b")
 _WRITTEN = "a shaped type is written memref<f32 x 64 x ?>"
@@ -31,6 +35,8 @@ def read_type(scanner: Scanner, scopes: Scopes, *, depth: int = 0, element: bool
     name = scanner.take(_ELEMENT if element else _NAME)
     if name is None:
         return None
+    if not element and not depth and (opened := scanner.take(_LPAREN)) is not None:
+        return f"{written(name)}({_dimensions(scanner, scopes, opened)})"
     opened = scanner.take(_LESS)
     if opened is None:
         return written(name)
@@ -70,6 +76,24 @@ def _size(scanner: Scanner, scopes: Scopes) -> str:
     text = written(size)
     _refuse_negative(-1 if text.startswith("-") and text.strip("-0") else 0, size)
     return text if text == "?" else text.lstrip("+-").lstrip("0") or "0"
+
+
+def _dimensions(scanner: Scanner, scopes: Scopes, opened: Span) -> str:
+    """``8, N``, up to the parenthesis, which is passed: sizes, and names of sizes."""
+    parts: list[str] = []
+    while not parts or scanner.take(_COMMA) is not None:
+        if (use := scanner.name()) is not None:
+            definition = scopes.find(use)
+            value = require(definition, (Kind.INT,), "a size, which is an integer", use)
+            _refuse_negative(value.number, use, definition)
+            parts.append(value.text)
+        elif (size := scanner.take(_DIMENSION)) is not None:
+            parts.append(written(size))
+        else:
+            _refuse_calculation(scanner)
+            raise scanner.unexpected("a size: an integer or a name", "a type with sizes is written float(8, N)")
+    scanner.expect(_RPAREN, "',' or ')'", "close the type with ')'", Label(opened, "opened here"))
+    return ",".join(parts)
 
 
 def _refuse_negative(number: int, span: Span, definition: Definition | None = None) -> None:

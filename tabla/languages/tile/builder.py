@@ -25,7 +25,9 @@ class Contraction:
         self._right: tuple[Aggregation, object] | None = None
 
     def outShape(self, *sizes: Any) -> Contraction:
-        """Set the shape of the output. Without it, the shape is the smallest that holds all that is written."""
+        """Set the shape of the output. Without it, the shape is the smallest that holds all that is written, which is a
+        single value where there are no subscripts either.
+        """
         self._output = TensorOutput(*sizes)
         return self
 
@@ -70,15 +72,19 @@ class Contraction:
         return self
 
     def build(self) -> Tensor:
-        """Return the tensor that the contraction computes. A part that is missing is a `TablaError`."""
-        if self._access is None or self._right is None:
-            missing = "outAccess" if self._access is None else "sum"
+        """Return the tensor that the contraction computes, a single value where neither a shape nor subscripts of the
+        output are set. A part that is missing is a `TablaError`.
+        """
+        single = self._output is None and self._access is None
+        access = () if single or (self._output is not None and not self._output.shape) else self._access
+        if access is None or self._right is None:
+            missing = "outAccess" if access is None else "sum"
             refuse(f"the contraction lacks {missing}", "Contraction().outShape(N).outAccess(n).sum(I[n]).build()")
         aggregation, right = self._right
-        made = self._output if self._output is not None else TensorOutput(...)
+        made = self._output if self._output is not None else TensorOutput() if single else TensorOutput(...)
         if self._name:
             made.learn_name(self._name)
-        made.contract(aggregation, self._access, right)
+        made.contract(aggregation, access, right)
         made.add_constraint(self._constraints)
         if self._start is not None:
             begin, values = self._start

@@ -150,7 +150,7 @@ class Pending:
         place = here()
         if self._statement is not None:
             refuse(f"{self._shown} is written twice", "an output takes one statement: make another and add them")
-        write = subscripts(key, self._shape, self._shown, place)
+        write = subscripts(key, self._shape, self._shown, place, made=True)
         self._statement, self._place = (aggregation, write, right), place
         if not isinstance(right, Indexed | Combined | TensorDim | Real):
             what = "a whole tensor" if hasattr(right, "bind_dims") else f"a {type(right).__name__}"
@@ -263,15 +263,28 @@ def output(source: Node | Pending, what: str) -> Pending:
     return source
 
 
-def subscripts(key: object, shape: Shape | None, shown: str, span: Span | None) -> tuple[IndexExpression, ...]:
-    """Return the subscripts of an element, as many as the tensor has dimensions. A `shape` of None has any number."""
+def subscripts(
+    key: object, shape: Shape | None, shown: str, span: Span | None, *, made: bool = False
+) -> tuple[IndexExpression, ...]:
+    """Return the subscripts of an element, as many as the tensor has dimensions. A `shape` of None has any number.
+
+    `made` says that the function makes the tensor itself, so that it may make it in another shape.
+    """
     items = key if isinstance(key, tuple) else (key,)
     if len(items) == 1 and isinstance(items[0], list):
         items = tuple(items[0])
     if shape is not None and len(items) != len(shape):
         hint = "write [()]" if not shape else f"its shape is {shape}"
+        if made and not shape:
+            hint += f" for the single value, or make it as TensorOutput({', '.join(map(_size_name, items))})"
         refuse(f"{shown} has {len(shape)} dimensions and {len(items)} subscripts", hint, span)
     return tuple(expression_of(item, span) for item in items)
+
+
+def _size_name(subscript: object) -> str:
+    """Return what a size is called by the conventions of Tile where an index has a name: ``Y`` for ``y``."""
+    name = subscript.name if isinstance(subscript, TensorIndex) else None
+    return name.upper() if name else "N"
 
 
 def _kind(aggregation: Aggregation, combination: Combination, kinds: Sequence[Kind]) -> Kind:

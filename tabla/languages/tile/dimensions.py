@@ -53,9 +53,13 @@ class TensorDim:
             refuse(f"{name} is used before it has a size", "call bind_dims on an input first")
         return self._size
 
+    def follow(self, rule: Callable[[], int]) -> None:
+        """Get the size from a rule, when it is asked for."""
+        self._rule = rule
+
     def _derive(self, rule: Callable[[], int]) -> TensorDim:
         made = TensorDim()
-        made._rule = rule
+        made.follow(rule)
         return made
 
     def _join(self, other: object, operation: Callable[[int, int], int], swapped: bool = False) -> Any:
@@ -155,8 +159,20 @@ def names_given(names: Sequence[int | str], function: str) -> list[str | None]:
 
 def _quotient(left: int, right: int) -> int:
     if right == 0:
-        refuse("a size is divided by zero")
+        refuse("a size is divided by zero", "divide by a size or an integer that is not 0")
     return left // right
+
+
+def truncated(left: TensorDim | int, right: TensorDim | int) -> TensorDim:
+    """Return the quotient of two sizes, rounded toward zero as in C. ``//`` of Python rounds down."""
+    made = TensorDim()
+    made.follow(lambda: _toward_zero(size_of(left), size_of(right)))
+    return made
+
+
+def _toward_zero(left: int, right: int) -> int:
+    quotient = _quotient(abs(left), abs(right))
+    return quotient if (left < 0) == (right < 0) else -quotient
 
 
 def size_of(size: object) -> int:

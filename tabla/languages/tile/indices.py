@@ -102,7 +102,7 @@ class IndexExpression:
             return NotImplemented
         divisor = size_of(other)
         if divisor == 0:
-            refuse("an index is divided by zero")
+            refuse("an index is divided by zero", "divide by a size or an integer that is not 0")
         quotient = self._scaled(Fraction(1, divisor))
         return IndexExpression(quotient.constant, quotient.factors, (*self.whole, quotient))
 

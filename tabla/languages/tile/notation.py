@@ -33,10 +33,16 @@ def read_tile_file(path: Path, member: str | None, options: ProgramOptions) -> R
 def read_tile(function: Callable[..., Any], options: ProgramOptions, *, name: str | None = None) -> Reading:
     """Run a function once for the shapes of `options`, or of its inputs."""
     given = options.input_shapes
-    program = trace(function, _shapes(options, given.shapes), _arguments(options), kinds_of(given.types))
+    program = trace(function, shapes_of(options, given.shapes), arguments_of(options), kinds_of(given.types))
+    return reading_of(program, _source(function), options, name=name or program.name)
+
+
+def reading_of(
+    program: Program, source: Source, options: ProgramOptions, *, name: str, warnings: tuple[str, ...] = ()
+) -> Reading:
+    """Return what is made of a traced program, whatever language its text is in."""
     keep, rated = options.keep, options.runtime_rate
     _refuse_unknown(program, options)
-    name = name or program.name
 
     def lowered(number_format: Format, results: Sequence[str]) -> Graph:
         return lower(program, number_format=number_format, keep=keep, results=results, name=name, runtime_rate=rated)
@@ -44,7 +50,6 @@ def read_tile(function: Callable[..., Any], options: ProgramOptions, *, name: st
     def evaluated(arrays: Mapping[str, Reals], calls: int | None) -> dict[str, Reals]:
         return _evaluate(program, arrays, keep, calls)
 
-    source = _source(function)
     values = tuple(text for node, text in names_of(program).items() if node not in program.inputs)
     derived = _derived(program)
     return Reading(
@@ -56,6 +61,7 @@ def read_tile(function: Callable[..., Any], options: ProgramOptions, *, name: st
         trainable=bool(program.steps),
         positions=lambda number_format: named_positions(program, number_format),
         values=values,
+        warnings=warnings,
         conventions=Conventions(
             values=frozenset(name for node, name in names_of(program).items() if node.name.text) - derived,
             derived=derived,
@@ -87,13 +93,13 @@ def _source(function: Callable[..., Any]) -> Source:
     return found or Source.from_text("", "<function>")
 
 
-def _shapes(options: ProgramOptions, found: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
+def shapes_of(options: ProgramOptions, found: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
     """Return the shapes of tensors; those of samples are said by --shape."""
     given = {name: tuple(shape) for name, shape in options.shapes.items()}
     return {**{name: shape for name, shape in found.items() if name not in options.arguments}, **given}
 
 
-def _arguments(options: ProgramOptions) -> dict[str, object]:
+def arguments_of(options: ProgramOptions) -> dict[str, object]:
     """The other parameters; a learning rate is the parameter of that name."""
     found = dict(options.arguments)
     if options.learning_rate is not None:

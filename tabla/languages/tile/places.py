@@ -6,6 +6,8 @@ import ast
 import linecache
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dis import opmap
 from functools import lru_cache
 from itertools import islice
@@ -20,6 +22,10 @@ Loop = ast.For | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 Extent = tuple[int, int, int, int]
 """The first line, its column, the last line, its column. Lines count from 1, columns in bytes of UTF-8 from 0."""
 _OURS = ("tabla.languages.tile", "tabla.tile")
+
+
+_read: ContextVar[Span | None] = ContextVar("read", default=None)
+"""The expression that is being evaluated of a text that is not Python; None where Python runs the user's function."""
 
 
 class Nameable(Protocol):
@@ -37,10 +43,22 @@ def user_frame() -> FrameType | None:
     return frame
 
 
+@contextmanager
+def reading(span: Span) -> Iterator[None]:
+    """Let `here` be a place of a text that is not Python, as long as the ``with`` block runs."""
+    token = _read.set(span)
+    try:
+        yield
+    finally:
+        _read.reset(token)
+
+
 def here() -> Span | None:
     """Return the place of the user's expression that is being evaluated, and learn on the way what its variables are
     called.
     """
+    if (span := _read.get()) is not None:
+        return span
     frame = user_frame()
     if frame is None:
         return None

@@ -9,12 +9,14 @@ import inspect
 import linecache
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType, TracebackType
 from typing import Any
 
 from tabla.base.faults import did_you_mean
 from tabla.base.source import Label, Source, Span, TablaError
+from tabla.languages.tile import edsl
 from tabla.languages.tile.places import line_span, place, refuse, source_of
 from tabla.languages.tile.program import Input, Kind, Name, Node, Program, Step
 from tabla.languages.tile.steps import collecting
@@ -27,6 +29,8 @@ def load_module(path: Path) -> ModuleType:
     code = _compiled(source, path)
     linecache.checkcache(str(path))
     module = ModuleType(f"tile_{path.stem}")
+    # A text of the tutorial has no import. What a file imports or defines under these names counts.
+    module.__dict__.update({name: getattr(edsl, name) for name in edsl.__all__})
     module.__file__ = str(path)
     # Entered first because dataclasses look their module up there.
     sys.modules[module.__name__] = module
@@ -35,7 +39,8 @@ def load_module(path: Path) -> ModuleType:
     folder = str(path.parent.resolve())
     sys.path.insert(0, folder)
     try:
-        exec(code, module.__dict__)
+        with _plaidml():
+            exec(code, module.__dict__)
     except TablaError:
         raise
     except (Exception, SystemExit) as error:
@@ -44,6 +49,24 @@ def load_module(path: Path) -> ModuleType:
     finally:
         sys.path.remove(folder)
     return module
+
+
+@contextmanager
+def _plaidml() -> Iterator[None]:
+    """Let ``from plaidml.edsl import *`` mean Tile of this package, as long as the ``with`` block runs."""
+    package = ModuleType("plaidml")
+    package.__dict__.update(edsl=edsl, DType=edsl.DType, __path__=[])
+    aliases: dict[str, ModuleType] = {"plaidml": package, "plaidml.edsl": edsl}
+    before = {name: sys.modules.get(name) for name in aliases}
+    sys.modules.update(aliases)
+    try:
+        yield
+    finally:
+        for name, module in before.items():
+            if module is None:
+                del sys.modules[name]
+            else:
+                sys.modules[name] = module
 
 
 def _compiled(source: Source, path: Path) -> CodeType:
@@ -104,7 +127,7 @@ def trace(
     for parameter in parameters.values():
         name = parameter.name
         if name in shapes:
-            inputs[name] = _input(name, shapes[name], kinds.get(name, "float"), where)
+            inputs[name] = input_of(name, shapes[name], kinds.get(name, "float"), where)
             passed[name] = Tensor(inputs[name])
         elif name in arguments:
             passed[name] = arguments[name]
@@ -119,7 +142,7 @@ def trace(
         # A function that learns need not return anything.
         outputs = () if returned is None and steps else _outputs(returned, function, where)
     return Program(
-        name=_name(function), inputs=tuple(inputs.values()), outputs=outputs, steps=_steps(steps), span=where
+        name=_name(function), inputs=tuple(inputs.values()), outputs=outputs, steps=distinct(steps), span=where
     )
 
 
@@ -196,7 +219,8 @@ def _outputs(returned: Any, function: Callable[..., Any], where: Span | None) ->
     return tuple(item.node for item in items)
 
 
-def _steps(steps: Sequence[Step]) -> tuple[Step, ...]:
+def distinct(steps: Sequence[Step]) -> tuple[Step, ...]:
+    """Return the steps of a function. Two steps of the same weights are a `TablaError`."""
     seen: set[Node] = set()
     for step in steps:
         if step.weights in seen:
@@ -224,7 +248,8 @@ def _refuse_strangers(
             refuse(f"'{_name(function)}' has no parameter '{name}'", f"there are {', '.join(parameters)}", where)
 
 
-def _input(name: str, shape: Sequence[int], kind: Kind, where: Span | None) -> Input:
+def input_of(name: str, shape: Sequence[int], kind: Kind, where: Span | None) -> Input:
+    """Return a parameter as a tensor. A shape without elements is a `TablaError` at `where`."""
     sizes = tuple(int(size) for size in shape)
     if any(size < 1 for size in sizes):
         refuse(f"'{name}' of shape {sizes} has no elements", "sizes are positive", where)

@@ -1,0 +1,96 @@
+"""The names of Tile in Python: what ``tabla.tile`` offers, and what a file of Tile functions has without an import."""
+
+from __future__ import annotations
+
+from tabla.languages.tile.builder import Contraction
+from tabla.languages.tile.dimensions import TensorDim, TensorDims
+from tabla.languages.tile.elsewhere import DType, Placeholder, TensorLens
+from tabla.languages.tile.functions import (
+    abs,
+    acos,
+    asin,
+    atan,
+    cast,
+    ceil,
+    cond,
+    cos,
+    cosh,
+    erf,
+    erfc,
+    exp,
+    floor,
+    ident,
+    index,
+    log,
+    max,
+    min,
+    pow,
+    reshape,
+    round,
+    select,
+    shape,
+    sigmoid,
+    sin,
+    sinh,
+    softplus,
+    sqrt,
+    tan,
+    tanh,
+)
+from tabla.languages.tile.gradient import descend, gradient
+from tabla.languages.tile.indices import TensorIndex, TensorIndexes
+from tabla.languages.tile.moves import argsort, gather, scatter, topk
+from tabla.languages.tile.prng import prng
+from tabla.languages.tile.steps import update
+from tabla.languages.tile.tensors import Tensor, TensorOutput
+
+__all__ = [
+    "Contraction",
+    "DType",
+    "Placeholder",
+    "Tensor",
+    "TensorDim",
+    "TensorDims",
+    "TensorIndex",
+    "TensorIndexes",
+    "TensorLens",
+    "TensorOutput",
+    "abs",
+    "acos",
+    "argsort",
+    "asin",
+    "atan",
+    "cast",
+    "ceil",
+    "cond",
+    "cos",
+    "cosh",
+    "descend",
+    "erf",
+    "erfc",
+    "exp",
+    "floor",
+    "gather",
+    "gradient",
+    "ident",
+    "index",
+    "log",
+    "max",
+    "min",
+    "pow",
+    "prng",
+    "reshape",
+    "round",
+    "scatter",
+    "select",
+    "shape",
+    "sigmoid",
+    "sin",
+    "sinh",
+    "softplus",
+    "sqrt",
+    "tan",
+    "tanh",
+    "topk",
+    "update",
+]

@@ -1,0 +1,1 @@
+"""The tensor language of the Tiny Tensor Compiler: functions of memrefs -> kernels."""

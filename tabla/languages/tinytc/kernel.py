@@ -1,0 +1,131 @@
+"""The kernel of a translated function: which memrefs come in, which go out, and under which names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from tabla.base.source import Label, TablaError
+from tabla.graph.constraints import ends
+from tabla.graph.graph import Affine, Index
+from tabla.languages.kernel.boxes import Box
+from tabla.languages.kernel.regions import Region
+from tabla.languages.kernel.tree import Expression, Kernel, Number, Read, Reduce, Role, Statement, Tensor, walk
+from tabla.languages.kernel.verify import dense, verify
+from tabla.languages.tinytc.loops import reads_of, rewritten
+from tabla.languages.tinytc.syntax import Function
+from tabla.languages.tinytc.translate import Translated, Translation
+
+OUT = ".out"
+"""What follows the name of a memref that is written, for the tensor that the statements write."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interface:
+    """The kernel of a function, and what each of its results is called: the name of its memref."""
+
+    kernel: Kernel
+    shown: Mapping[str, str]
+
+
+def kernel_of(function: Function, name: str, keep: Sequence[str] = ()) -> Interface:
+    """Return the kernel of a function. What has no meaning as one is a `TablaError` at its place.
+
+    A memref that is written is a result. It is an input as well if some of its elements are read before they are
+    written, or are never written.
+    """
+    found = Translation(function).run()
+    found.statements = [statement for statement in found.statements if _runs(statement)]
+    parameters = [parameter.name for parameter in function.parameters]
+    written = [each for each in parameters if any(statement.target == each for statement in found.statements)]
+    if not written:
+        hint = "store something in a parameter"
+        raise TablaError(f"'@{function.name}' writes no parameter", Label(function.span), hint=hint)
+    given = [each for each in written if not _begins(each, found)]
+    spans = {parameter.name: parameter.span for parameter in function.parameters}
+    tensors: dict[str, Tensor] = {}
+    for each in parameters:
+        if each not in written or each in given:
+            kept = each in found.kept or each in keep
+            role: Role = "model" if kept else "input"
+            tensors[each] = Tensor(name=each, shape=found.shapes[each], role=role, span=spans[each])
+    statements = [_copy(each, found.shapes[each]) for each in given]
+    statements += [_zero(each, found.shapes[each]) for each in found.shapes if each in found.filled]
+    statements += [_renamed(statement, written) for statement in found.statements]
+    used = {statement.target for statement in statements}
+    names = {f"{each}{OUT}": each for each in written}
+    for each in used:
+        origin = names.get(each, each)
+        tensors[each] = Tensor(name=each, shape=found.shapes[origin], role="value", span=spans.get(origin))
+    read = {part.tensor for statement in statements for part in reads_of(statement.value)}
+    for each in parameters:
+        if each in tensors and each not in read and tensors[each].role != "value":
+            del tensors[each]  # it is not read, so it is not streamed
+    kernel = Kernel(
+        name=name,
+        tensors=dict(sorted(tensors.items(), key=lambda item: _order(item[0], parameters))),
+        statements=tuple(statements),
+        results=tuple(f"{each}{OUT}" for each in written),
+    )
+    verify(kernel)
+    return Interface(kernel=kernel, shown=names)
+
+
+def _runs(statement: Statement) -> bool:
+    """Return whether any values of the indices meet the conditions of a statement."""
+    return not statement.conditions or ends(Affine.of(), statement.conditions, statement.indices) is not None
+
+
+def _order(name: str, parameters: Sequence[str]) -> tuple[int, str]:
+    return (parameters.index(name) if name in parameters else len(parameters), name)
+
+
+def _begins(name: str, found: Translated) -> bool:
+    """Return whether a memref is wholly written before any of its elements is read."""
+    whole = tuple((0, size) for size in found.shapes[name])
+    region = Region()
+    for statement in found.statements:
+        ranges = {index.name: index for index in statement.indices}
+        for part in walk(statement.value):
+            if isinstance(part, Reduce):
+                ranges |= {index.name: index for index in part.indices}
+        for read in reads_of(statement.value):
+            if read.tensor == name and not region.covers(_box(read.subscripts, ranges)):
+                return False
+        if statement.target == name and not statement.conditions:
+            box = _box(statement.write, ranges)
+            if dense(statement, box):
+                region = region.with_box(box)
+    return region.covers(whole)
+
+
+def _box(subscripts: Iterable[Affine], ranges: Mapping[str, Index]) -> Box:
+    return tuple((low, high + 1) for low, high in (subscript.bounds(ranges) for subscript in subscripts))
+
+
+def _axes(name: str, shape: Sequence[int]) -> tuple[tuple[Index, ...], tuple[Affine, ...]]:
+    indices = tuple(Index(name=f"{name}.axis{axis}", low=0, high=size) for axis, size in enumerate(shape))
+    return indices, tuple(Affine.make(0, {index.name: 1}) for index in indices)
+
+
+def _copy(name: str, shape: Sequence[int]) -> Statement:
+    indices, subscripts = _axes(name, shape)
+    return Statement(
+        target=f"{name}{OUT}", write=subscripts, indices=indices, value=Read(tensor=name, subscripts=subscripts)
+    )
+
+
+def _zero(name: str, shape: Sequence[int]) -> Statement:
+    indices, subscripts = _axes(name, shape)
+    return Statement(target=name, write=subscripts, indices=indices, value=Number(value=Fraction(0)))
+
+
+def _renamed(statement: Statement, written: Sequence[str]) -> Statement:
+    def leaf(part: Expression) -> Expression:
+        if isinstance(part, Read) and part.tensor in written:
+            return replace(part, tensor=f"{part.tensor}{OUT}")
+        return part
+
+    target = f"{statement.target}{OUT}" if statement.target in written else statement.target
+    return replace(statement, target=target, value=rewritten(statement.value, leaf))

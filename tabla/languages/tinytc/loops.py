@@ -1,0 +1,117 @@
+"""Loops as domains: the statements of one turn become statements over the index of the loop, or one sum."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from tabla.graph.graph import Affine, Index
+from tabla.languages.kernel.signatures import apply
+from tabla.languages.kernel.tree import Apply, Expression, Number, Position, Read, Reduce, Reduction, Statement, walk
+from tabla.languages.tinytc.views import total
+
+_JOINS: Mapping[str, Reduction] = {"add": "sum", "max": "max", "min": "min"}
+
+
+def rewritten(expression: Expression, leaf: Callable[[Expression], Expression]) -> Expression:
+    """Return an expression in which `leaf` has rewritten positions and reads; sums keep their indices."""
+    match expression:
+        case Apply(arguments=arguments):
+            return replace(expression, arguments=tuple(rewritten(each, leaf) for each in arguments))
+        case Reduce(body=body):
+            return replace(expression, body=rewritten(body, leaf))
+        case _:
+            return leaf(expression)
+
+
+def reads_of(expression: Expression) -> Iterator[Read]:
+    """Yield the reads of an expression."""
+    return (part for part in walk(expression) if isinstance(part, Read))
+
+
+def names_of(statement: Statement) -> set[str]:
+    """Return the indices that a statement has itself, or sums over."""
+    inner = {index.name for part in walk(statement.value) if isinstance(part, Reduce) for index in part.indices}
+    return inner | {index.name for index in statement.indices}
+
+
+def distributed(index: Index, statements: Sequence[Statement], own: frozenset[str]) -> list[Statement] | None:
+    """Return the statements of a loop's body over its index, each on its own; None if turns touch each other.
+
+    The tensors `own` are made anew in each turn, and get an axis for the index. Of every other tensor that is written,
+    all accesses must have one subscript that is the same and tells the turns apart, so that no turn meets an element of
+    another.
+    """
+    bound = {name for statement in statements for name in names_of(statement)}
+    for name in {statement.target for statement in statements} - own:
+        accesses = [statement.write for statement in statements if statement.target == name]
+        accesses += [
+            read.subscripts for statement in statements for read in reads_of(statement.value) if read.tensor == name
+        ]
+        if not any(
+            _apart(index.name, [access[axis] for access in accesses], bound) for axis in range(len(accesses[0]))
+        ):
+            return None
+    turn = total(Affine.make(0, {index.name: 1}), Affine.of(-index.low))
+
+    def leaf(part: Expression) -> Expression:
+        if isinstance(part, Read) and part.tensor in own:
+            return replace(part, subscripts=(turn, *part.subscripts))
+        return part
+
+    found = []
+    for statement in statements:
+        write = (turn, *statement.write) if statement.target in own else statement.write
+        value = rewritten(statement.value, leaf)
+        found.append(replace(statement, write=write, indices=(index, *statement.indices), value=value))
+    return found
+
+
+def _apart(index: str, subscripts: Sequence[Affine], bound: set[str]) -> bool:
+    first = subscripts[0]
+    same = all(subscript == first for subscript in subscripts)
+    return same and first.coefficient(index) != 0 and not bound & set(first.names)
+
+
+def summed(index: Index, statements: Sequence[Statement]) -> list[Statement] | None:
+    """Return a loop that only adds to the same elements as one statement that adds a sum; None if it does other things.
+
+    Maxima and minima are joined likewise.
+    """
+    if len(statements) != 1 or statements[0].conditions:
+        return None
+    (statement,) = statements
+    if any(index.name in subscript.names for subscript in statement.write):
+        return None
+    value = joined(index, statement.value, statement.target, statement.write)
+    return None if value is None else [replace(statement, value=value)]
+
+
+def joined(index: Index, value: Expression, target: str, write: tuple[Affine, ...]) -> Expression | None:
+    """Return what ``target[write] = value`` gives after all turns, if each turn adds to the element; else None."""
+    match value:
+        case Apply(function="add" | "max" | "min" as function, arguments=(left, right)):
+            for old, new in ((left, right), (right, left)):
+                if not isinstance(old, Read) or (old.tensor, old.subscripts) != (target, write):
+                    continue
+                if any(read.tensor == target for read in reads_of(new)):
+                    continue
+                return apply(function, old, Reduce(reduction=_JOINS[function], indices=(index,), body=new))
+    return None
+
+
+def position(form: Affine) -> Expression:
+    """Return an integer that indices decide as an expression."""
+
+    def whole(number: int) -> Expression:
+        return Number(value=Fraction(number), type="integer")
+
+    result: Expression | None = None if form.coefficients and not form.constant else whole(form.constant)
+    for name, coefficient in form.coefficients:
+        part: Expression = Position(index=name)
+        if coefficient != 1:
+            part = apply("multiply", whole(coefficient), part)
+        result = part if result is None else apply("add", result, part)
+    assert result is not None
+    return result
