@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import NoReturn
 
 from tabla.base.source import Label, Span, TablaError
+from tabla.graph.constraints import ends
 from tabla.graph.graph import Affine, Index
 from tabla.languages.kernel import tree
 from tabla.languages.kernel.boxes import Box, covers, difference, hull, intersection
@@ -58,6 +59,8 @@ def kernel_of(
     for given in function.inputs:
         found.declare(given, "model" if given in models else "input")
     found.run()
+    for result in dict.fromkeys((*function.results, *results)):
+        found.complete(result)
     kernel = Kernel(
         name=name,
         tensors=found.tensors,
@@ -112,6 +115,12 @@ class _Translation:
                 case Called():
                     self._call(step)
 
+    def complete(self, name: str) -> None:
+        """Let a tensor that no statement has written be 0."""
+        if not self.regions[name].boxes:
+            tensor = self._tensor(name)
+            self._fill(name, tuple((0, size) for size in tensor.shape), self.inference.function.tensors[name].span)
+
     def _assign(self, step: Domain) -> None:
         statement, span = step.statement, step.statement.span
         name = statement.target
@@ -159,6 +168,8 @@ class _Translation:
         value = _Values(self, points).real(points.value)
         if statement.reduction is not None and points.reduced:
             kind = _REDUCTIONS[statement.reduction]
+            if points.constraints and ends(Affine.of(), points.constraints, points.all) is None:
+                _refuse(f"a {kind} of no values", statement.span, "let its conditions hold somewhere")
             value = Reduce(reduction=kind, indices=points.reduced, body=value, conditions=inner, span=statement.span)
         if mean is not None:
             function, factor = mean
@@ -183,6 +194,8 @@ class _Translation:
             conditions=tuple(form for form in points.constraints if outer.issuperset(form.names)),
             span=statement.span,
         )
+        if own.conditions and ends(Affine.of(), own.conditions, own.indices) is None:
+            return
         shape = tuple((0, size) for size in self._tensor(name).shape)
         box = tuple((low, high + 1) for low, high in (form.bounds(points.box) for form in at))
         if own.conditions or not dense(own, box):
@@ -202,7 +215,9 @@ class _Translation:
         if reads:
             _refuse(f"'{name}' is read, and begins anew, in one statement", statement.span, "write it in two")
         before = self.regions[name].boxes
-        rest = [piece for old in before for piece in difference(old, box)]
+        # An element that nothing has written, between others, is none that a sum has to make 0.
+        had = before if not identity or not before else (hull(self._now(name), box),)
+        rest = [piece for old in had for piece in difference(old, box)]
         if left_out(step, self.inference.sizes) and (before or identity or statement.reduction in ("min", "max")):
             rest.append(box)
         if rest and statement.reduction in ("min", "max"):
@@ -230,7 +245,7 @@ class _Translation:
     def _complete(self, points: Points, span: Span) -> None:
         """Let elements that a value reads, and that nothing has written, be 0."""
         for read in walk(points.value):
-            if isinstance(read, program.Read) and self.regions[read.tensor].boxes:
+            if isinstance(read, program.Read):
                 box = points.reached(read)
                 if box is not None and covers(points.bounds(read.tensor), box):
                     self._fill(read.tensor, self._shifted(read.tensor, box), span)

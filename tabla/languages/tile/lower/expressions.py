@@ -12,6 +12,7 @@ from tabla.graph.graph import (
     CompareOp,
     Constant,
     Divide,
+    Extreme,
     Function,
     FunctionName,
     Index,
@@ -104,10 +105,12 @@ class Expressions:
                 return self._product(*parts, span=node.span)
             case "select":
                 return self._choice(*(self.word(*part) for part in parts), span=node.span, test=node.inputs[0])
-            case "maximum":
-                return self._extreme("max", *parts)
-            case "minimum":
-                return self._extreme("min", *parts)
+            case "maximum" | "minimum":
+                match self._extreme("max" if node.operator == "maximum" else "min", *parts):
+                    case Extreme() as extreme:
+                        return (Term(factors=(self._part(extreme, node.span),)),)
+                    case terms:
+                        return terms
             case "absolute":
                 word = self.word(*parts[0])
                 below = self._part(Compare(op="<", left=word, right=_ZERO), node.span)
@@ -213,6 +216,12 @@ class Expressions:
                 return Function(name=FUNCTIONS[operator], operand=self.word(*parts[0]))
             case "cast" if node.kind == "boolean":
                 return Compare(op="!=", left=self.word(*parts[0]), right=_ZERO)
+            case "maximum" | "minimum" if node not in self.positions:
+                match self._extreme("max" if node.operator == "maximum" else "min", *parts):
+                    case Extreme() as extreme:
+                        return extreme
+                    case terms:
+                        return Linear(terms=terms or (Term(factors=(_ZERO,)),))
             case _:
                 terms = self.sum_of(node, at, inside=False)
                 return Linear(terms=terms or (Term(factors=(_ZERO,)),))
@@ -308,14 +317,14 @@ class Expressions:
     def _truth(self, word: Operand, test: Node, span: Span | None) -> Operand:
         return word if test.kind == "boolean" else self._part(Compare(op="!=", left=word, right=_ZERO), span)
 
-    def _extreme(self, op: graph.ExtremeOp, left: tuple[Node, Subscripts], right: tuple[Node, Subscripts]) -> Sum:
+    def _extreme(
+        self, op: graph.ExtremeOp, left: tuple[Node, Subscripts], right: tuple[Node, Subscripts]
+    ) -> Extreme | Sum:
+        """Return the larger or the smaller of two values; the terms of one where no word reaches the other."""
         for (limit, _), other in ((left, right), (right, left)):
             if idle(op, constant(limit), self.builder.number_format):
                 return self.sum_of(*other)
-        operands = (self.word(*left), self.word(*right))
-        test = Compare(op=">" if op == "max" else "<", left=operands[0], right=operands[1])
-        condition = self._part(test, left[0].span)
-        return self._choice(condition, *operands, span=None, test=_BOOLEAN)
+        return Extreme(op=op, operands=(self.word(*left), self.word(*right)))
 
     def _power(self, node: Elementwise, base: tuple[Node, Subscripts], exponent: tuple[Node, Subscripts]) -> Sum:
         """Return a power by a constant as every notation makes it, and any other one as ``exp(b * log a)``."""
