@@ -145,10 +145,8 @@ def _of_lists(option: Option, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def add_file(parser: ArgumentParser) -> None:
     """Add the program, the one argument without a name."""
-    text = (
-        "the program: model.t, kernel.tc[:def], layer.py:function, layer.cpp:function, x.kernel, x.graph, model.onnx,"
-    )
-    text += " or that of models.npz (default: that of tabla.toml)"
+    text = "the program: model.t, kernel.tc[:def], layer.py:function, layer.cpp:function, x.ir[:function], x.kernel,"
+    text += " x.graph, model.onnx, or that of models.npz (default: that of tabla.toml)"
     parser.add_argument("file", metavar="FILE", nargs="?", help=text)
 
 

@@ -53,12 +53,12 @@ def kernel_of(function: Function, name: str, keep: Sequence[str] = ()) -> Interf
     statements = [_copy(each, found.shapes[each]) for each in given]
     statements += [_zero(each, found.shapes[each]) for each in found.shapes if each in found.filled]
     statements += [_renamed(statement, written) for statement in found.statements]
-    used = {statement.target for statement in statements}
+    read = {part.tensor for statement in statements for part in reads_of(statement.value)}
+    used = {statement.target for statement in statements} | {each for each in read if each in found.local}
     names = {f"{each}{OUT}": each for each in written}
     for each in used:
         origin = names.get(each, each)
         tensors[each] = Tensor(name=each, shape=found.shapes[origin], role="value", span=spans.get(origin))
-    read = {part.tensor for statement in statements for part in reads_of(statement.value)}
     for each in parameters:
         if each in tensors and each not in read and tensors[each].role != "value":
             del tensors[each]  # it is not read, so it is not streamed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +23,8 @@ from tabla.languages.reading import Reading, Reals
 from tabla.languages.tinytc.kernel import Interface, kernel_of
 from tabla.languages.tinytc.parser import parse
 from tabla.languages.tinytc.syntax import Function
+
+_FUNCTION = re.compile(r"(?<![@%\w.])func\s+\S")
 
 
 def read_tinytc(path: Path, member: str | None, options: ProgramOptions) -> Reading:
@@ -107,7 +110,7 @@ def _evaluate(
 
 def _refuse_others(source: Source, path: Path) -> None:
     """Raise `TablaError` for a file that is not in this language, since other tools call their files ``.ir``, too."""
-    if "func" not in source.text or "@" not in source.text:
+    if _FUNCTION.search(source.text) is None:
         raise TablaError(
             f"'{path}' is no text of the Tiny Tensor Compiler's language",
             hint="it holds functions: func @name(%A: memref<f32x4x8>) { ... }",

@@ -596,7 +596,7 @@ class Translation:
         if isinstance(condition, Truth) and condition.known is not None:
             return self._taken(instruction, regions[0] if condition.known else regions[1] if len(regions) > 1 else ())
         mask = _as_expression(condition)
-        if mask is None:
+        if mask is None or mask.type != "truth":
             _refuse("this is no truth value", instruction.operands[0].span, "compare: less_than %a, %b : bool")
         self._before_region(instruction)
         if not isinstance(condition, Truth):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tabla.base.source import Label, Source, Span, TablaError
@@ -192,3 +194,18 @@ def test_restoring_keeps_every_part_of_a_fault() -> None:
     assert (restored.message, restored.hint, restored.notes) == ("outer", "h", ("n",))
     first, second = restored.labels[0].span, restored.more[0].labels[0]
     assert (first.start, first.end, second.span.start, second.span.end, second.text) == (7, 9, 13, 15, "there")
+
+
+def test_types_of_tensor_comprehensions_are_definitions() -> None:
+    """Their sizes stand in parentheses, and are names, integers and other definitions."""
+    source = Source.from_text("$n = 8 $vec = float($n, N)\n$one = float\ndef f($vec A, $one(M) B) {}\n", "f.tc")
+    expanded = preprocess(source)
+    assert "def f(float(8,N) A, float(M) B) {}" in expanded.source.text
+    assert [value.value.shown for value in expanded.definitions] == ["8", "float(8,N)", "float"]
+    for text, message in (
+        ("$v = float()", "a size"),
+        ("$v = float(8", "',' or ')'"),
+        ("$t = true $v = float($t)", "a size"),
+    ):
+        with pytest.raises(TablaError, match=re.escape(message)):
+            preprocess(Source.from_text(text, "f.tc"))

@@ -105,7 +105,8 @@ class Writer:
                 yield "}"
             else:
                 loop, carried, result = self.name(), self.name(), self.name()
-                yield f"{result} = for {loop} = %i0, %i{SIZE} init({carried} = {self.chance.choice(values)}) -> (f32) {{"
+                begin = f"init({carried} = {self.chance.choice(values)})"
+                yield f"{result} = for {loop} = %i0, %i{SIZE} {begin} -> (f32) {{"
                 lines, place = self.element([*indices, loop])
                 a, b = self.name(), self.name()
                 for line in (*lines, f"{a} = load {place} : f32"):
