@@ -67,9 +67,7 @@ def test_faults_have_a_place_and_a_cure(scaling: Notation) -> None:
 def test_the_table_of_notations(scaling: Notation) -> None:
     with pytest.raises(TablaError, match=r"'y\.scale' is not a program") as caught:
         tabla.compile("y.scale")
-    known = (
-        "model.t, kernel.tc[:def], layer.py:function, layer.cpp:function, x.ir[:function], x.ttc[:function]"
-    )
+    known = "model.t, kernel.tc[:def], layer.py:function, layer.cpp:function, x.ir[:function], x.ttc[:function]"
     assert caught.value.hint == f"programs are {known}, x.kernel, x.graph and model.onnx"
     register(scaling)
     with pytest.raises(ValueError, match=r"'\.scale' have a notation already"):
