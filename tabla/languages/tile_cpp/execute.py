@@ -214,6 +214,8 @@ class Execution:
         if slot is None:  # a variable that the function has not declared
             slot = self._scopes[0][name] = _Slot(Type(name="auto", span=statement.span), None)
         sign = statement.operator.text
+        if slot.type.reference:
+            refuse(f"'{name}' is a reference, and is set", "write to what it refers to: X[0] = ...")
         if isinstance(slot.value, Tensor) and sign != "=":
             refuse(f"'{sign}' of a whole tensor", f"write {name}() {sign} for a single value, or {name} = {name} + ...")
         slot.value = converted(self._updated(sign, slot.value, statement.value), slot.type)

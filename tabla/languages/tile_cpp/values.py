@@ -147,7 +147,7 @@ def converted(value: Any, type: Type, *, cast: bool = False) -> Any:
         case "auto" if isinstance(value, Listed):
             refuse("'auto' of values in braces", "name the type: std::vector<TensorDim> X = {M, N}")
         case "auto":
-            return Vector(value, value.type) if isinstance(value, Vector) and not type.reference else value
+            return value if type.reference else _copied(value)
         case "Tensor":
             return _tensor(value, type)
         case "TensorDim" if isinstance(value, TensorDim):
@@ -168,6 +168,11 @@ def converted(value: Any, type: Type, *, cast: bool = False) -> Any:
             refuse("a value of type 'void'", "name the type of what the function returns: Tensor", type.span)
         case _:
             _mismatch(value, type)
+
+
+def _copied(value: Any) -> Any:
+    """Return a vector with elements of its own; any other value as it is."""
+    return Vector(map(_copied, value), value.type) if isinstance(value, Vector) else value
 
 
 def _mismatch(value: Any, type: Type) -> Any:

@@ -112,6 +112,8 @@ FAULTS = {
     "own_arguments": ("O = f(I);", "'f' is called with 1 argument", "f(I)"),
     "loss_shape": ("return gradient(I, {J})[0];", "the loss has shape (3, 4)", "gradient(I, {J})"),
     "builder": ("O = Contraction().outShape(N).sum(I(i, j)).build();", "the contraction lacks outAccess", None),
+    "reference": ("int& q = n; q = 3;", "'q' is a reference, and is set", "q = 3"),
+    "reference_to_element": ("for (auto& e : v) e = 3;", "'e' is a reference, and is set", "e = 3"),
     "own_statement": ("O(i) += O(i) * J(i);", "on both sides", "O(i)"),
 }  # fmt: skip
 
