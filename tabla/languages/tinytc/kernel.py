@@ -13,9 +13,9 @@ from tabla.languages.kernel.boxes import Box
 from tabla.languages.kernel.regions import Region
 from tabla.languages.kernel.tree import Expression, Kernel, Number, Read, Reduce, Role, Statement, Tensor, walk
 from tabla.languages.kernel.verify import dense, verify
-from tabla.languages.tinytc.loops import reads_of, rewritten
+from tabla.languages.tinytc.loops import parts, reads_of, rewritten
 from tabla.languages.tinytc.syntax import Function
-from tabla.languages.tinytc.translate import Translated, Translation
+from tabla.languages.tinytc.translate import MOST_STATEMENTS, Translated, Translation
 
 OUT = ".out"
 """What follows the name of a memref that is written, for the tensor that the statements write."""
@@ -36,7 +36,7 @@ def kernel_of(function: Function, name: str, keep: Sequence[str] = ()) -> Interf
     written, or are never written.
     """
     found = Translation(function).run()
-    found.statements = [statement for statement in found.statements if _runs(statement)]
+    found.statements = _whole(statement for statement in found.statements if _runs(statement))
     parameters = [parameter.name for parameter in function.parameters]
     written = [each for each in parameters if any(statement.target == each for statement in found.statements)]
     if not written:
@@ -70,6 +70,23 @@ def kernel_of(function: Function, name: str, keep: Sequence[str] = ()) -> Interf
     )
     verify(kernel)
     return Interface(kernel=kernel, shown=names)
+
+
+def _whole(statements: Iterable[Statement]) -> list[Statement]:
+    """Return statements of which each writes all elements of a box. Too many are a `TablaError`."""
+    found: list[Statement] = []
+    for statement in statements:
+        for part in parts(statement):
+            if _runs(part):
+                found.append(part)
+            if len(found) > MOST_STATEMENTS:
+                message = (
+                    f"the function is more than {MOST_STATEMENTS:,} statements, its strides and diagonals written out"
+                )
+                raise TablaError(
+                    message, *([Label(part.span)] if part.span else []), hint="write neighbouring elements in one loop"
+                )
+    return found
 
 
 def _runs(statement: Statement) -> bool:

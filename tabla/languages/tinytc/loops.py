@@ -9,7 +9,8 @@ from fractions import Fraction
 from tabla.graph.graph import Affine, Index
 from tabla.languages.kernel.signatures import apply
 from tabla.languages.kernel.tree import Apply, Expression, Number, Position, Read, Reduce, Reduction, Statement, walk
-from tabla.languages.tinytc.views import total
+from tabla.languages.kernel.verify import dense
+from tabla.languages.tinytc.views import substituted, total
 
 _JOINS: Mapping[str, Reduction] = {"add": "sum", "max": "max", "min": "min"}
 
@@ -99,6 +100,55 @@ def joined(index: Index, value: Expression, target: str, write: tuple[Affine, ..
                     continue
                 return apply(function, old, Reduce(reduction=_JOINS[function], indices=(index,), body=new))
     return None
+
+
+def parts(statement: Statement) -> Iterator[Statement]:
+    """Yield a statement, or several whose elements fill boxes: those of diagonals and strides are written one by one.
+
+    No point of the statement may read what another one writes.
+    """
+    ranges = {index.name: index for index in statement.indices}
+    ends = [subscript.bounds(ranges) for subscript in statement.write]
+    if dense(statement, tuple((low, high + 1) for low, high in ends)):
+        yield statement
+        return
+
+    def gaps(index: Index) -> bool:
+        factors = [subscript.coefficient(index.name) for subscript in statement.write]
+        return sum(factor != 0 for factor in factors) > 1 or any(abs(factor) > 1 for factor in factors)
+
+    apart = next((index for index in statement.indices if gaps(index)), statement.indices[0])
+    for turn in range(apart.low, apart.high):
+        yield from parts(_at(statement, apart, turn))
+
+
+def _at(statement: Statement, index: Index, turn: int) -> Statement:
+    """Return a statement for one value of an index."""
+    values = {index.name: Affine.of(turn)}
+
+    def forms(old: tuple[Affine, ...]) -> tuple[Affine, ...]:
+        return tuple(substituted(form, values) for form in old)
+
+    def value(part: Expression) -> Expression:
+        match part:
+            case Apply(arguments=arguments):
+                return replace(part, arguments=tuple(map(value, arguments)))
+            case Reduce(body=body, conditions=conditions):
+                return replace(part, body=value(body), conditions=forms(conditions))
+            case Read(subscripts=subscripts):
+                return replace(part, subscripts=forms(subscripts))
+            case Position(index=name) if name == index.name:
+                return Number(value=Fraction(turn), type="integer")
+            case _:
+                return part
+
+    return replace(
+        statement,
+        write=forms(statement.write),
+        indices=tuple(other for other in statement.indices if other is not index),
+        value=value(statement.value),
+        conditions=forms(statement.conditions),
+    )
 
 
 def position(form: Affine) -> Expression:

@@ -17,7 +17,7 @@ from tabla.base.faults import did_you_mean
 from tabla.base.source import Label, Span, TablaError
 from tabla.graph.graph import Affine, Index
 from tabla.languages.kernel.signatures import apply
-from tabla.languages.kernel.tree import Expression, Number, Read, Reduce, Statement, walk
+from tabla.languages.kernel.tree import Apply, Expression, Number, Read, Reduce, Statement, walk
 from tabla.languages.tinytc.blocks import Block
 from tabla.languages.tinytc.loops import distributed, joined, position, reads_of, summed
 from tabla.languages.tinytc.parser import ARITHMETIC, BLOCKS, COMPARISONS, MATH, UNARY
@@ -814,9 +814,12 @@ def _replaced(expression: Expression, mark: str, begin: Value) -> Expression:
             return begin
         case Reduce() | Number():
             return expression
+        case Apply(function=function, arguments=(left, right)):
+            if function == "add" and isinstance(begin, Number) and not begin.value:
+                return right
+            return apply(function, _replaced(left, mark, begin), right)
         case _:
-            left, right = expression.arguments  # type: ignore[union-attr]
-            return apply(expression.function, _replaced(left, mark, begin), right)  # type: ignore[union-attr]
+            raise AssertionError(expression)
 
 
 def _is_expression(value: Value) -> TypeGuard[Expression]:
