@@ -80,12 +80,9 @@ def _whole(statements: Iterable[Statement]) -> list[Statement]:
             if _runs(part):
                 found.append(part)
             if len(found) > MOST_STATEMENTS:
-                message = (
-                    f"the function is more than {MOST_STATEMENTS:,} statements, its strides and diagonals written out"
-                )
-                raise TablaError(
-                    message, *([Label(part.span)] if part.span else []), hint="write neighbouring elements in one loop"
-                )
+                places = [Label(part.span)] if part.span is not None else []
+                message = f"strides and diagonals that are written out make more than {MOST_STATEMENTS:,} statements"
+                raise TablaError(message, *places, hint="write neighbouring elements in one loop")
     return found
 
 

@@ -10,12 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tabla.base.source import Source, TablaError
+from tabla.graph.evaluate import evaluate_fixed
+from tabla.graph.format import Format
 from tabla.languages.kernel.evaluate import evaluate
-from tabla.languages.tinytc.kernel import kernel_of
+from tabla.languages.kernel.lower import lower
+from tabla.languages.tinytc.kernel import Interface, kernel_of
 from tabla.languages.tinytc.parser import parse
-from tests.languages.tinytc.interpreter import functions, interpret
+from tests.languages.tinytc.interpreter import Array, functions, interpret
 
 SIZE = 6
+FEW = 40
+"""The most statements of a kernel whose words are compared, too."""
+WIDE = Format.parse("q12.20")
 HEAD = f"""func @f(%x: memref<f32x{SIZE}>, %y: memref<f32x{SIZE}>, %M: memref<f32x{SIZE}x{SIZE}>, %s: memref<f32>) {{
     %zero = constant 0.0 : f32
     %half = constant 0.5 : f32
@@ -127,6 +133,17 @@ def test_a_random_function_means_what_the_interpreter_says(seed: int) -> None:
     compare(seed)
 
 
+def check_words(interface: Interface, arrays: dict[str, Array], expected: dict[str, Array]) -> None:
+    """The graph of a kernel means the same, in wide words."""
+    kernel = interface.kernel
+    graph = lower(kernel, number_format=WIDE)
+    given = {name: np.asarray(arrays[name]) for name, tensor in kernel.tensors.items() if tensor.role != "value"}
+    words = {name: np.floor(array * WIDE.one + 0.5).astype(np.int64) for name, array in given.items()}
+    values = evaluate_fixed(graph, WIDE, words).values
+    for shown, tensor in graph.results:
+        np.testing.assert_allclose(values[tensor] / WIDE.one, expected[interface.shown[shown]], atol=1e-4)
+
+
 def compare(seed: int) -> int:
     """Compare a random function with the interpreter. Returns the number of statements of its kernel, 0 if it has
     none.
@@ -148,6 +165,8 @@ def compare(seed: int) -> int:
     found = evaluate(kernel, {name: arrays[name] for name, tensor in kernel.tensors.items() if tensor.role != "value"})
     for name, shown in interface.shown.items():
         np.testing.assert_allclose(found[name], expected[shown], rtol=1e-9, atol=1e-9, err_msg=text)
+    if len(kernel.statements) <= FEW:
+        check_words(interface, arrays, expected)
     for name in set(arrays) - set(interface.shown.values()):
         np.testing.assert_array_equal(expected[name], arrays[name])
     return len(kernel.statements)
