@@ -142,7 +142,7 @@ class _Lowering:
         box = tuple((low, high + 1) for low, high in (subscript.bounds(ranges) for subscript in write))
         match statement:
             case Statement(value=Number(value=number, span=place), conditions=()) if name not in self._gradients and (
-                not write or (not number and solvable(write))
+                not write or (not number and solvable(write) and dense(statement, box))
             ):
                 # A single value that is known, and zeros, need no word; who reads them reads the constant.
                 constant = Constant(value=number, span=place)
