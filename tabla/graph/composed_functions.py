@@ -18,7 +18,19 @@ import numpy as np
 from tabla.graph.decimals import PI
 from tabla.graph.format import Format
 from tabla.graph.function_reals import Reals
-from tabla.graph.graph import Compare, Constant, Divide, Function, Linear, Operand, Operation, Read, Term, WordConstant
+from tabla.graph.graph import (
+    Compare,
+    Constant,
+    Divide,
+    Extreme,
+    Function,
+    Linear,
+    Operand,
+    Operation,
+    Read,
+    Term,
+    WordConstant,
+)
 
 Part = Callable[[Operation], Read]
 """Computes an operation into a temporary, which is rounded to a word, and returns the word."""
@@ -74,8 +86,8 @@ def _arc_tangent(part: Part, number_format: Format, y: Operand, x: Operand) -> T
     across = part(Linear(terms=_negative_size(left, x)))
     along = part(Linear(terms=_negative_size(below, y)))
     steep = part(Compare(op="<", left=along, right=across))
-    longer = part(Linear(terms=_chosen(steep, along, across)))
-    shorter = part(Linear(terms=_chosen(steep, across, along)))
+    longer = part(Extreme(op="min", operands=(along, across)))
+    shorter = part(Extreme(op="max", operands=(along, across)))
     origin = part(Compare(op="==", left=longer, right=_ZERO))
     divisor = part(Linear(terms=(_term(longer), _term(origin, sign=-1))))
     angle = part(Function(name="atan", operand=part(Divide(left=shorter, right=divisor))))
@@ -96,11 +108,6 @@ def _term(*factors: Operand, sign: int = 1) -> Term:
 def _negative_size(below: Operand, word: Operand) -> Terms:
     """Return ``-|word|``. `below` is 1 where the word is below 0, and else 0."""
     return (_term(word, sign=-1), _term(below, word), _term(below, word))
-
-
-def _chosen(condition: Operand, one: Operand, other: Operand) -> Terms:
-    """Return `one` where the condition is 1, and `other` where it is 0."""
-    return (_term(condition, one), _term(condition, other, sign=-1), _term(other))
 
 
 def _sign(part: Part, negative: Operand) -> Read:
