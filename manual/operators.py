@@ -146,7 +146,7 @@ def elementwise(written: str, function: Callable[..., Any], error: str | None = 
 
 
 _STEPS = "each step rounded"
-_CONCERNING = {"pow": _STEPS, "hypot": _STEPS}
+_CONCERNING = {"pow": _STEPS, "hypot": _STEPS, "atan2": "at most 2"}
 
 
 @cache
@@ -196,6 +196,7 @@ def _tile_operators() -> Iterator[Row]:
     yield elementwise("A / B", lambda A, B: A / B, "0.5")
     yield elementwise("A ** 3", lambda A: A**3, _STEPS)
     yield elementwise("pow(A, B)", lambda A, B: tile.pow(A, B), _STEPS)
+    yield elementwise("atan2(A, B)", lambda A, B: tile.atan2(A, B), _CONCERNING["atan2"])
     yield elementwise("-A", lambda A: -A)
     yield elementwise("A == B", lambda A, B: A == B)
     yield elementwise("A != B", lambda A, B: A != B)

@@ -192,6 +192,11 @@ class Constant:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WordConstant(Constant):
+    """A constant that is a word of the format, however inexact: lowering gives it no more bits than a word has."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Ordinal:
     """An affine integer of the indices, used as a value and divided by 2^fraction.
 

@@ -107,10 +107,25 @@ def test_a_function_takes_the_files_that_the_page_names() -> None:
         "tabla/graph/compiled/reals.py",
         "tabla/graph/compiled/units.py",
         "tabla/graph/intervals.py",
+        "tabla/languages/kernel/slopes.py",
     }
     text = (PAGES / "function.md").read_text(encoding="utf-8")
     for file in (*found, *re.findall(r"`((?:tabla|hw|sim|templates|tests|docs)/[\w/.-]+)`", text)):
         assert f"`{file}`" in text and (ROOT / file).exists(), file
+
+
+def test_a_function_made_of_others_takes_the_files_that_the_page_names() -> None:
+    """`atan2` is in TABLA, Tensor Comprehensions, Tile and kernels, and on the machine."""
+    text = (PAGES / "function.md").read_text(encoding="utf-8").partition("## A function made of others")[2]
+    listed = set(re.findall(r"^\d\. `(tabla/[\w/.]+)`", text, re.MULTILINE))
+    found = {
+        str(path.relative_to(ROOT))
+        for folder in ("tabla", "hw", "sim", "templates")
+        for path in sorted((ROOT / folder).rglob("*"))
+        if path.suffix in (".py", ".td") and re.search(r"(?<!\w)atan2(?!\w)", path.read_text(encoding="utf-8"))
+    }
+    assert found == listed
+    assert len(found) <= 8, "an operation of the graph touches at most 8 files"
 
 
 def _cube_words(made: Table, words: Words, fmt: Format) -> Applied:

@@ -160,7 +160,7 @@ def _function(call: Apply, values: Sequence[Fraction]) -> Fraction:
     folds = SIGNATURES[call.function].folds
     assert folds is not None, call.function
     try:
-        return Fraction(folds(float(values[0])))
+        return Fraction(folds(*map(float, values)))
     except (ValueError, OverflowError):
         name = call.function
         raise refused(f"this {name} has no value", call.span, f"see what {name} is given") from None

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from tabla.base.faults import did_you_mean
 from tabla.base.source import Span
+from tabla.graph.composed_functions import COMPOSED_FUNCTIONS
 from tabla.graph.functions import FUNCTIONS
 from tabla.languages.kernel.faults import refused
 from tabla.languages.kernel.tree import Apply, Expression, Type
@@ -35,7 +36,7 @@ class Signature:
     meaning: Callable[..., Array]
     sign: str = ""
     tightness: int = 0
-    folds: Callable[[float], float] | None = None
+    folds: Callable[..., float] | None = None
 
 
 COMPARISON, SUM, PRODUCT, UNARY, ATOM = range(5)
@@ -88,12 +89,10 @@ SIGNATURES: Mapping[str, Signature] = {
     "sin": _unit("sin", math.sin),
     "cos": _unit("cos", math.cos),
     "erf": _unit("erf", math.erf),
-    "softplus": Signature(
-        arity=1,
-        rule="reals",
-        meaning=lambda t: np.logaddexp(0.0, t),
-        folds=lambda t: max(t, 0) + math.log1p(math.exp(-abs(t))),
-    ),
+    **{
+        name: Signature(arity=composed.arity, rule="reals", meaning=composed.reals, folds=composed.folds)
+        for name, composed in COMPOSED_FUNCTIONS.items()
+    },
     "power": Signature(arity=2, rule="reals", meaning=np.power),
     "select": Signature(arity=3, rule="choice", meaning=np.where),
     "and": Signature(arity=2, rule="truths", meaning=np.logical_and),

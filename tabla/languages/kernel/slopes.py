@@ -7,7 +7,7 @@ Where two arguments of a binary maximum or minimum are equal, the second one get
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
 from tabla.languages.kernel.constants import constant_value
@@ -73,6 +73,12 @@ def _less(value: Expression) -> Expression:
     return apply("subtract", number(1), value)
 
 
+def _squares(arguments: Sequence[Expression]) -> Expression:
+    """Return the sum of the squares of two arguments."""
+    y, x = arguments
+    return apply("add", times(x, x), times(y, y))
+
+
 _BELL = Fraction(2 / math.sqrt(math.pi))
 SLOPES: Mapping[str, tuple[Slope, ...]] = {
     "add": (lambda d, v, a: d, lambda d, v, a: d),
@@ -96,6 +102,10 @@ SLOPES: Mapping[str, tuple[Slope, ...]] = {
     "cos": (lambda d, v, a: negative(times(d, apply("sin", a[0]))),),
     "erf": (lambda d, v, a: times(d, times(number(_BELL), apply("gaussian", a[0]))),),
     "softplus": (lambda d, v, a: times(d, apply("sigmoid", a[0])),),
+    "atan2": (
+        lambda d, v, a: apply("divide", times(d, a[1]), _squares(a)),
+        lambda d, v, a: apply("divide", negative(times(d, a[0])), _squares(a)),
+    ),
     "power": (
         lambda d, v, a: _power(d, a[0], a[1]),
         lambda d, v, a: times(d, times(v, apply("log", a[0]))),

@@ -22,7 +22,8 @@ class Operator(Enum):
 
 class Function(Enum):
     """A function of values: ``sigmoid(t) = 1/(1+exp(-t))``, ``sig_sym(t) = tanh(t)``,
-    ``gaussian(t) = exp(-t*t)``, ``softplus(t) = log(1+exp(t))``, natural ``log``; the others as in mathematics."""
+    ``gaussian(t) = exp(-t*t)``, ``softplus(t) = log(1+exp(t))``, natural ``log``, and ``atan2(y, x)``, the angle of
+    the point (x, y); the others as in mathematics."""
 
     SIGMOID = "sigmoid"
     SIG_SYM = "sig_sym"
@@ -35,6 +36,7 @@ class Function(Enum):
     ABS = "abs"
     MIN = "min"
     MAX = "max"
+    ATAN2 = "atan2"
 
 
 class GroupFunction(Enum):
@@ -77,4 +79,4 @@ WRITTEN: dict[str, str] = {
 
 def arity(function: Function) -> int:
     """Return how many arguments `function` takes."""
-    return 2 if function in (Function.MIN, Function.MAX) else 1
+    return 2 if function in (Function.MIN, Function.MAX, Function.ATAN2) else 1

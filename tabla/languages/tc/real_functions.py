@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tabla.base.source import Label, Span, TablaError
+from tabla.graph.composed_functions import COMPOSED_FUNCTIONS
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Real = Callable[..., Array]
@@ -33,13 +34,13 @@ _PLAIN: Mapping[str, Real] = {
     "log1p": np.log1p, "log2": np.log2, "logb": lambda x: np.frexp(x)[1] - 1.0, "log": np.log,
     "rcbrt": lambda x: 1.0 / np.cbrt(x), "round": _round, "rsqrt": lambda x: 1.0 / np.sqrt(x), "sin": np.sin,
     "sinh": np.sinh, "sinpi": lambda x: np.sin(np.pi * np.fmod(x, 2.0)), "sqrt": np.sqrt, "tan": np.tan,
-    "tanh": np.tanh, "trunc": np.trunc, "atan2": np.arctan2, "copysign": np.copysign,
+    "tanh": np.tanh, "trunc": np.trunc, "copysign": np.copysign,
     "fdim": lambda x, y: np.maximum(x - y, 0.0), "fdivide": np.divide, "fmax": np.fmax, "fmin": np.fmin,
     "fmod": np.fmod, "hypot": np.hypot, "nextafter": np.nextafter, "pow": np.power,
     "remainder": lambda x, y: x - y * np.rint(x / y), "rhypot": lambda x, y: 1.0 / np.hypot(x, y),
     "fma": lambda x, y, z: x * y + z, "norm3d": _norm, "rnorm3d": lambda *x: 1.0 / _norm(*x), "norm4d": _norm,
-    "softplus": lambda x: np.logaddexp(0.0, x),
     "rnorm4d": lambda *x: 1.0 / _norm(*x),
+    **{name: composed.reals for name, composed in COMPOSED_FUNCTIONS.items()},
 }  # fmt: skip
 
 

@@ -111,6 +111,8 @@ class Derivatives:
                 self._give(node, parts[1], self._make("select", left, _number(0), d))
             case "power":
                 self._power(node, d)
+            case "atan2":
+                self._angle(node, d)
             case "cast" if node.kind == "float":
                 self._give(node, parts[0], d)
             case operator if operator in CONSTANT_BETWEEN_JUMPS:
@@ -180,6 +182,16 @@ class Derivatives:
             self._give(
                 node, exponent, self._make("multiply", d, self._make("multiply", node, self._make("logarithm", base)))
             )
+
+    def _angle(self, node: Elementwise, d: Node) -> None:
+        """Of the angle of a point (x, y): ``(x dy - y dx) / (x x + y y)``. At (0, 0) it divides by 0."""
+        y, x = node.inputs
+        square = self._make("add", self._make("multiply", x, x), self._make("multiply", y, y))
+        if y in self._concerned:
+            self._give(node, y, self._make("divide", self._make("multiply", d, x), square))
+        if x in self._concerned:
+            turned = self._make("negate", self._make("multiply", d, y))
+            self._give(node, x, self._make("divide", turned, square))
 
     def _give(self, node: Node, operand: Node, derivative: Node) -> None:
         """Add a contribution to a broadcast operand of `node`, summed over the axes that were stretched."""

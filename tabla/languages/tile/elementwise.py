@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tabla.base.source import Span
+from tabla.graph.composed_functions import BY_OPERATOR
 from tabla.languages.tile.dimensions import TensorDim
 from tabla.languages.tile.places import here, refuse
 from tabla.languages.tile.program import Elementwise, Kind, Node, Number, Operator, Shape, Values
@@ -19,9 +20,9 @@ from tabla.languages.tile.program import Elementwise, Kind, Node, Number, Operat
 COMPARISONS = frozenset({"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"})
 FLOATING = frozenset(
     {
-        "square_root", "exponential", "logarithm", "sine", "cosine", "hyperbolic_tangent", "sigmoid", "soft_plus",
-        "round", "floor", "ceil", "tangent", "arc_sine", "arc_cosine", "arc_tangent", "hyperbolic_sine",
-        "hyperbolic_cosine", "error_function", "complementary_error_function",
+        "square_root", "exponential", "logarithm", "sine", "cosine", "hyperbolic_tangent", "sigmoid", "round",
+        "floor", "ceil", "tangent", "arc_sine", "arc_cosine", "arc_tangent", "hyperbolic_sine", "hyperbolic_cosine",
+        "error_function", "complementary_error_function", *BY_OPERATOR,
     }
 )  # fmt: skip
 WHOLE: Mapping[Operator, str] = {

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tabla.base.source import TablaError
+from tabla.graph.composed_functions import BY_OPERATOR
 from tabla.languages.tile.domain import Domain, Integers, integers
 from tabla.languages.tile.program import (
     Access,
@@ -20,7 +21,6 @@ from tabla.languages.tile.program import (
     Kind,
     Node,
     Number,
-    Operator,
     Ordinal,
     Program,
     Reshape,
@@ -155,15 +155,11 @@ def _sigmoid(value: Array) -> Array:
     return np.asarray(0.5 * (1.0 + np.tanh(0.5 * value)))
 
 
-def _soft_plus(value: Array) -> Array:
-    return np.asarray(np.logaddexp(0.0, value))
-
-
 def _select(condition: Array, chosen: Array, other: Array) -> Array:
     return np.where(condition != 0, chosen, other)
 
 
-_OPERATORS: Mapping[Operator, Callable[..., Any]] = {
+_OPERATORS: Mapping[str, Callable[..., Any]] = {
     "add": np.add,
     "subtract": np.subtract,
     "multiply": np.multiply,
@@ -184,7 +180,6 @@ _OPERATORS: Mapping[Operator, Callable[..., Any]] = {
     "cosine": np.cos,
     "hyperbolic_tangent": np.tanh,
     "sigmoid": _sigmoid,
-    "soft_plus": _soft_plus,
     "round": np.round,
     "floor": np.floor,
     "ceil": np.ceil,
@@ -205,6 +200,7 @@ _OPERATORS: Mapping[Operator, Callable[..., Any]] = {
     "maximum": np.maximum,
     "minimum": np.minimum,
     "select": _select,
+    **{operator: composed.reals for operator, composed in BY_OPERATOR.items()},
 }
 
 

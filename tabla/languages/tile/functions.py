@@ -86,6 +86,11 @@ def atan(value: Value) -> Tensor:
     return operate("arc_tangent", value)
 
 
+def atan2(y: Value, x: Value) -> Tensor:
+    """Return the angle from -pi to pi of the points (x, y) from the positive x axis. That of (0, 0) is 0."""
+    return operate("atan2", y, x)
+
+
 def sinh(value: Value) -> Tensor:
     """Return the hyperbolic sine of every element."""
     return operate("hyperbolic_sine", value)

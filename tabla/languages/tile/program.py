@@ -24,7 +24,7 @@ Operator = Literal[
     "soft_plus",
     "round", "cast", "maximum", "minimum", "select",
     "floor", "ceil", "tangent", "arc_sine", "arc_cosine", "arc_tangent", "hyperbolic_sine", "hyperbolic_cosine",
-    "error_function", "complementary_error_function",
+    "error_function", "complementary_error_function", "atan2",
     "remainder", "bit_and", "bit_or", "bit_xor", "bit_not", "shift_left", "shift_right",
 ]  # fmt: skip
 Shape = tuple[int, ...]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from math import lcm
 
+from tabla.graph.composed_functions import BY_OPERATOR
 from tabla.languages.kernel.intervals import Rational
 from tabla.languages.tile.elementwise import WHOLE
 from tabla.languages.tile.program import (
@@ -39,7 +40,7 @@ _INFIX: Mapping[Operator, str] = {
     "greater_equal": ">=",
     **WHOLE,
 }
-_CALLS: Mapping[Operator, str] = {
+_CALLS: Mapping[str, str] = {
     "power": "pow",
     "absolute": "abs",
     "square_root": "sqrt",
@@ -56,9 +57,9 @@ _CALLS: Mapping[Operator, str] = {
     "hyperbolic_cosine": "cosh",
     "error_function": "erf",
     "complementary_error_function": "erfc",
-    "soft_plus": "softplus",
     "maximum": "max",
     "minimum": "min",
+    **{operator: composed.name for operator, composed in BY_OPERATOR.items()},
 }
 
 

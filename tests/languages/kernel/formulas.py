@@ -194,6 +194,18 @@ def _hypotenuse(a: Estimate, b: Estimate) -> Estimate:
     return squares.word().function(lambda x: np.sqrt(np.maximum(x, 0)), 0.5)
 
 
+def _angle(y: Estimate, x: Estimate) -> Estimate:
+    """A point that is off by e at a radius r is off by an angle below asin(e / r). On the negative x axis the sign of y
+    decides. Quotient and constant are off by half a unit each.
+    """
+    radius, off = np.hypot(y.value, x.value), np.hypot(y.error, x.error)
+    exact = (y.error == 0) & (x.error == 0)
+    turned = np.arcsin(np.where(off < radius, off / np.where(radius > 0, radius, 1), 0))
+    sure = exact | ((off < radius) & ((x.value > x.error) | (np.abs(y.value) > y.error)))
+    value = np.arctan2(y.value + 0.0, x.value)
+    return y.made(value, turned + (1 + error_bound("atan", y.fmt)) * y.unit, x, where=sure)
+
+
 def _reciprocal_root(a: Estimate) -> Estimate:
     return a.power(Fraction(-1, 2))
 
@@ -320,6 +332,9 @@ MEANINGS: Mapping[str, Meaning] = {
     "gaussian": Meaning(estimate=_gaussian, tabla="gaussian({0})"),
     "sig_sym": Meaning(estimate=_unit("tanh", np.tanh), tabla="sig_sym({0})"),
     "hypot": Meaning(estimate=_hypotenuse, tc="hypot({0}, {1})", count=2),
+    "atan2": Meaning(
+        estimate=_angle, tabla="atan2({0}, {1})", tc="atan2({0}, {1})", tile="tile.atan2({0}, {1})", count=2
+    ),
     "rsqrt": Meaning(estimate=_reciprocal_root, tc="rsqrt({0})"),
     "reciprocal": Meaning(
         estimate=lambda a: a.power(Fraction(-1)), onnx="Reciprocal", tc="(1.0 / {0})", tile="(1 / {0})"

@@ -5,12 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tabla.graph.graph import Constant, Operand, Term
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Word(Constant):
-    """A constant that is a word of the format, however inexact: the mantissa of a learning rate, or what is chosen."""
+from tabla.graph.graph import Constant, Operand, Term, WordConstant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +36,7 @@ def choice(condition: Operand, chosen: Operand, other: Operand) -> tuple[Term, .
 
 
 def _word(operand: Operand) -> Operand:
-    return Word(value=operand.value, span=operand.span) if isinstance(operand, Constant) else operand
+    return WordConstant(value=operand.value, span=operand.span) if isinstance(operand, Constant) else operand
 
 
 def undivided(terms: tuple[Term, ...]) -> tuple[Term, ...]:

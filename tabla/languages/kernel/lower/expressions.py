@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import assert_never
 
 from tabla.base.source import Span
+from tabla.graph.composed_functions import COMPOSED_FUNCTIONS
 from tabla.graph.constraints import satisfied
 from tabla.graph.graph import (
     Affine,
@@ -246,8 +247,6 @@ class Expressions:
                 return Sum(terms=undivided((Term(factors=(words[0],)), less, less)))
             case "min" | "max":
                 return Word(operation=Extreme(op=_CHOICES[call.function], operands=tuple(words)), span=call.span)
-            case "softplus":
-                return Sum(terms=undivided(self._functions(call.span).soft_plus(words[0])))
             case "select":
                 return Sum(terms=choice(*words))
             case "and":
@@ -257,6 +256,11 @@ class Expressions:
                 return Sum(terms=undivided((*(Term(factors=(word,)) for word in words), both)))
             case "not":
                 return Sum(terms=(Term(factors=(_ONE,)), Term(factors=(words[0],), sign=-1)))
+            case name if name in COMPOSED_FUNCTIONS:
+                functions = self._functions(call.span)
+                return Sum(
+                    terms=undivided(COMPOSED_FUNCTIONS[name].words(functions.part, functions.number_format, *words))
+                )
             case function:
                 return Word(operation=Function(name=function, operand=words[0]), span=call.span)
 

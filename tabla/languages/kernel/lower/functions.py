@@ -1,6 +1,7 @@
-"""Functions of words that no function unit has, made alike for every notation: powers, soft plus and idle limits.
+"""Powers of words by constants and idle limits, made alike for every notation.
 
-Powers and soft plus are made so that nothing saturates before the result does (decision 4).
+Powers are made so that nothing saturates before the result does (decision 4). Functions that are made of others are in
+``tabla/graph/composed_functions.py``.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from fractions import Fraction
 
 from tabla.base.source import Span
 from tabla.graph.format import Format
-from tabla.graph.graph import Compare, Constant, Divide, ExtremeOp, Function, FunctionName, Linear, Operand, Read, Term
+from tabla.graph.graph import Constant, Divide, ExtremeOp, Function, FunctionName, Linear, Operand, Read, Term
 from tabla.languages.kernel.lower.builder import Sum, single
 from tabla.languages.kernel.lower.scaled import times
 from tabla.languages.kernel.lower.whole import Part
@@ -75,15 +76,6 @@ class Functions:
             if digit == "1":
                 terms = self._product(self._word(terms), word)
         return terms
-
-    def soft_plus(self, word: Operand) -> Sum:
-        """Return ``log(1 + exp(word))`` as ``max(word, 0) + log(1 + exp(-|word|))``."""
-        below = self.part(Compare(op="<", left=word, right=_ZERO))
-        less = Term(factors=(below, word), sign=-1)
-        twice = Term(factors=(below, word))
-        falling = self._function("exp", self.part(Linear(terms=(Term(factors=(word,), sign=-1), twice, twice))))
-        bent = self._function("log", self.part(Linear(terms=(*_term(falling), *_term(_ONE)))))
-        return (*_term(word), less, *_term(bent))
 
     def _reciprocal(self, word: Operand) -> Read:
         return self.part(Divide(left=_ONE, right=word))

@@ -9,10 +9,9 @@ from math import prod
 
 from tabla.base.source import Label, Span, TablaError
 from tabla.graph.format import Format
-from tabla.graph.graph import Affine, Index, Linear, Operand, Ordinal, Read, Term
+from tabla.graph.graph import Affine, Index, Linear, Operand, Ordinal, Read, Term, WordConstant
 from tabla.graph.rate import RATE, RuntimeRate
 from tabla.languages.kernel.lower.builder import GraphBuilder, mentioned
-from tabla.languages.kernel.lower.choices import Word
 from tabla.languages.kernel.lower.quantise import Quantiser, shown
 from tabla.languages.kernel.lower.scaled import Scaled, taken_apart
 
@@ -64,7 +63,7 @@ class Rate:
         """The mantissa as a factor: a constant, or a read of the model `RATE`."""
         if self.loaded:
             return Read(tensor=RATE, span=self.span)
-        return Word(value=self.mantissa, span=self.span)
+        return WordConstant(value=self.mantissa, span=self.span)
 
     def define(self, builder: GraphBuilder) -> None:
         """Define the model of a loaded rate, and note how exactly the format holds the rate."""

@@ -27,8 +27,9 @@ from tabla.graph.graph import (
     Ordinal,
     Read,
     Term,
+    WordConstant,
 )
-from tabla.languages.kernel.lower.choices import Member, Word
+from tabla.languages.kernel.lower.choices import Member
 from tabla.languages.kernel.lower.quantise import Quantiser
 
 Part = Callable[[Operation], Read]
@@ -210,7 +211,7 @@ def _times(term: Term, by: Factor) -> Term:
 
 def _addend(term: Term) -> Fraction | None:
     """Return the constant that a term adds once, with its sign; None for any other term."""
-    if term.reduce or isinstance(term, Scaled) or any(isinstance(factor, Word) for factor in term.factors):
+    if term.reduce or isinstance(term, Scaled) or any(isinstance(factor, WordConstant) for factor in term.factors):
         return None
     known = [factor.value for factor in term.factors if isinstance(factor, Constant)]
     return term.sign * prod(known, start=Fraction(1)) if len(known) == len(term.factors) else None
@@ -218,16 +219,16 @@ def _addend(term: Term) -> Fraction | None:
 
 def _with_constants(term: Term) -> Term:
     """Return a term whose words that no rule of decision 22 changes are plain constants."""
-    if not any(isinstance(factor, Word) for factor in term.factors):
+    if not any(isinstance(factor, WordConstant) for factor in term.factors):
         return term
-    plain = (Constant(value=f.value, span=f.span) if isinstance(f, Word) else f for f in term.factors)
+    plain = (Constant(value=f.value, span=f.span) if isinstance(f, WordConstant) else f for f in term.factors)
     return replace(term, factors=tuple(plain))
 
 
 def _scale(term: Term) -> Constant | None:
     """Return the constant that multiplies the word of a term; None if there is none, or none but a word."""
     match term.factors:
-        case (_, Word()) | (Word(), _):
+        case (_, WordConstant()) | (WordConstant(), _):
             return None
         case (_, Constant() as factor) | (Constant() as factor, _):
             return factor

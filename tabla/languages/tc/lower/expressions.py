@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence, Set
 from fractions import Fraction
 
 from tabla.base.source import Span
+from tabla.graph.composed_functions import COMPOSED_FUNCTIONS
 from tabla.graph.constraints import ends
 from tabla.graph.graph import (
     Affine,
@@ -133,8 +134,10 @@ class Expressions(Words):
                 return self.extreme("min", value, self.sum_of)
             case program.Apply(function="max" | "fmax"):
                 return self.extreme("max", value, self.sum_of)
-            case program.Apply(function="softplus", arguments=(operand,)):
-                return undivided(self._functions(value.span).soft_plus(self.word(operand)))
+            case program.Apply(function=name, arguments=arguments) if name in COMPOSED_FUNCTIONS:
+                functions = self._functions(value.span)
+                words = map(self.word, arguments)
+                return undivided(COMPOSED_FUNCTIONS[name].words(functions.part, functions.number_format, *words))
             case program.Apply(function="pow", arguments=(base, exponent)):
                 return self._power(base, exponent, value.span)
             case program.Apply(function="fabs", arguments=(operand,)):

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from tabla.base.source import Span
 from tabla.graph import graph
+from tabla.graph.composed_functions import BY_OPERATOR
 from tabla.graph.graph import (
     Compare,
     CompareOp,
@@ -139,8 +140,10 @@ class Expressions:
                 return undivided(half_even(word, self.parts(node.span), self.builder.number_format.fraction))
             case "power":
                 return self._power(node, *parts)
-            case "soft_plus":
-                return undivided(self._functions(node.span).soft_plus(self.word(*parts[0])))
+            case operator if operator in BY_OPERATOR:
+                words = [self.word(*part) for part in parts]
+                made = BY_OPERATOR[operator].words(self.parts(node.span), self.builder.number_format, *words)
+                return undivided(made)
             case operator if operator in WHOLE:
                 terms = self._whole(node, parts)
                 return terms if operator == "shift_left" else undivided(terms)

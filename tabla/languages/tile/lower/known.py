@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import NoReturn
 
 from tabla.base.source import Label, Span, TablaError
+from tabla.graph.composed_functions import BY_OPERATOR
 from tabla.graph.graph import Affine
 from tabla.languages.tile.program import Elementwise, Node, Number, Operator
 
@@ -27,12 +28,11 @@ _FOLD: Mapping[Operator, Callable[[Fraction, Fraction], Fraction]] = {
     "subtract": lambda a, b: a - b,
     "multiply": lambda a, b: a * b,
 }
-_REAL: Mapping[Operator, Callable[[float], float]] = {
+_REAL: Mapping[str, Callable[..., float]] = {
     "exponential": math.exp,
     "logarithm": math.log,
     "square_root": math.sqrt,
     "hyperbolic_tangent": math.tanh,
-    "soft_plus": lambda value: max(value, 0.0) + math.log1p(math.exp(-abs(value))),
     "sine": math.sin,
     "cosine": math.cos,
     "tangent": math.tan,
@@ -45,6 +45,7 @@ _REAL: Mapping[Operator, Callable[[float], float]] = {
     "complementary_error_function": math.erfc,
     "floor": lambda value: float(math.floor(value)),
     "ceil": lambda value: float(math.ceil(value)),
+    **{operator: composed.folds for operator, composed in BY_OPERATOR.items()},
 }
 
 
@@ -67,7 +68,7 @@ def constant(node: Node) -> Fraction | None:
             if operator == "divide" and node.kind == "float" and known[1]:
                 return known[0] / known[1]
             try:
-                return Fraction(_REAL[operator](float(known[0]))) if operator in _REAL else None
+                return Fraction(_REAL[operator](*map(float, known))) if operator in _REAL else None
             except (ValueError, OverflowError):
                 return None
         case _:

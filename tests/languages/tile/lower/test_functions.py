@@ -146,6 +146,25 @@ def test_derivatives(name: str) -> None:
     np.testing.assert_allclose(found, (exact(given + step) - exact(given - step)) / (2 * step), rtol=1e-6, atol=1e-9)
 
 
+def test_the_derivatives_of_an_angle() -> None:
+    """With respect to both coordinates, of which one is broadcast, in the tree and in the graph."""
+
+    def slopes(Y: Any, X: Any) -> Any:
+        total = tile.TensorOutput()
+        i, j = tile.TensorIndex(), tile.TensorIndex()
+        total[()] += tile.atan2(Y, X)[i, j]
+        return tile.gradient(total, [Y, X])
+
+    given = {"Y": np.array([[0.5], [-1.25], [2.0]]), "X": np.array([[0.75, -1.5]])}
+    square = given["Y"] ** 2 + given["X"] ** 2
+    wanted = [(given["X"] / square).sum(1, keepdims=True), (-given["Y"] / square).sum(0, keepdims=True)]
+    shapes = {name: array.shape for name, array in given.items()}
+    for found, exact in zip(evaluate(trace(slopes, shapes), given).values(), wanted, strict=True):
+        np.testing.assert_allclose(found, exact, rtol=1e-12)
+    for found, exact in zip(in_words(slopes, given, "q6.12"), wanted, strict=True):
+        assert np.abs(found - exact).max() <= 6 / 2**12
+
+
 def test_numbers_are_folded() -> None:
     def function(X: Any) -> Any:
         return X + tile.atan(1.0) + tile.floor(-0.5)
