@@ -306,17 +306,26 @@ class Build(Stages):
         """
         from tabla.schedule.mapping.capacity import refuse_excess, refuse_without_part
 
+        part = part or self._named_part
         if self.options.force or self.options.onto is not None:
             return
         with self.reading.text.pointing_back():
             refuse_excess(self.graph, self.template)  # first, because `force` cannot help there
             refuse_without_part(self.graph, self.format, self.options.records, () if part is None else (part,))
 
+    @property
+    def _named_part(self) -> tuple[Target, Device] | None:
+        """The part that the options name, with its family. An unknown one is a `TablaError`."""
+        from tabla.build.cost.capacity import named_part
+
+        return None if self.options.part is None else named_part(self.options.part, self.options.records)
+
     def _refuse_memories(self, part: tuple[Target, Device] | None = None) -> None:
         """Raise `TablaError` for a design whose memories the part does not hold, or no known part."""
         from tabla.build.cost.capacity import refuse_without_room
         from tabla.schedule.mapping.capacity import known_parts
 
+        part = part or self._named_part
         if self.options.force or self.options.onto is not None:
             return
         self.refuse_too_large(part)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _OF_OVERLAYS = (
     *("pes", "pes_per_pu", "sequencers", "format", "stream_words", "model_words", "data_words", "interim_words"),
-    *("template", "model_guard", "bus"),
+    *("template", "model_guard", "bus", "part"),
 )
 """What an overlay has fixed, so that no option may change it."""
 _MEMORIES = ("model_words", "data_words", "interim_words")
@@ -58,6 +58,9 @@ class ArrayOptions(Record):
     become the nearest word; otherwise they are an error, unless data chose the format. `model_guard` is the number of
     guard bits of the models that learn; None stands for 0, or with ``auto`` for what the data ask for. `bus` is ``axi``
     for a wrapper, and `bus_width` the bits of its streams.
+
+    `part` names the FPGA that the design is for, such as ``LFE5U-45F``: what its block RAMs do not hold is refused.
+    Without it a design is refused that no known part holds.
 
     `effort` is the level of the search for a mapping. `objective` is what the search makes small. `force` goes on with
     a program that no known part holds. `passes` run after those of :mod:`tabla.graph.passes.pipeline`. `scheduler`
@@ -146,6 +149,15 @@ class ArrayOptions(Record):
         group=_ARRAY,
         commands=BUILDS,
         example="latency",
+    )
+    part: str | None = option(
+        Text(example="LFE5U-45F"),
+        "the FPGA that the design is for: what its block RAMs do not hold is refused (default: the largest known part;"
+        " see tabla targets)",
+        group=_ARRAY,
+        commands=("gen",),
+        metavar="NAME",
+        example="LFE5U-45F",
     )
     force: bool = option(
         Switch(),

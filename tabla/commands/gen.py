@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tabla.base.folder import check_replaceable
 from tabla.base.source import TablaError
+from tabla.build.cost.capacity import named_part
 from tabla.build.files.bus import bus_line
 from tabla.build.files.outlook import outlook
 from tabla.build.files.overlay import image_line
@@ -54,7 +55,7 @@ def configure(parser: ArgumentParser) -> None:
 
 def _refuse_unwritten(arguments: Namespace, console: Console) -> None:
     """Raise `TablaError` for options whose results ``--emit`` would leave out, and remark an unused folder."""
-    for option, given in (("--json", arguments.json), ("--costs", arguments.costs)):
+    for option, given in (("--json", arguments.json), ("--costs", arguments.costs), ("--part", arguments.part)):
         if given:
             raise TablaError(
                 f"{option} has no meaning with --emit, which prints a stage and nothing else",
@@ -97,6 +98,8 @@ def run(arguments: Namespace, console: Console) -> int:
         _refuse_unwritten(arguments, console)
     else:
         check_replaceable(folder)
+    if arguments.part:
+        named_part(arguments.part, arguments.templates)  # an unknown part is refused before anything is scheduled
     made = _made(arguments, console)
     show_passes(made, shown, console)
     if arguments.emit:

@@ -30,6 +30,8 @@ _RANK_WORDS, _RANK_BITS, _MOST_RANKS = 16, 4, 20
 class Memory:
     """A memory with a registered read port: `words` of `bits` bits, `copies` times in the array.
 
+    `name` says what lies in it: ``model``, ``data`` or ``interim`` of the lanes, ``root data`` or ``root memory``,
+    ``microcode``, ``functions`` or ``output``.
     `block` says that the hardware asks for block RAMs. `used` are the bits that somebody reads; None stands for all.
     The words are divided into parts of at most `widest` bits.
     """
@@ -40,6 +42,7 @@ class Memory:
     copies: int = 1
     used: frozenset[int] | None = None
     widest: int = WordMemory.WIDEST
+    name: str = ""
 
     @property
     def parts(self) -> list[int]:
@@ -92,6 +95,7 @@ def memories(image: Image, features: Features) -> Iterator[Memory]:
             words=shape.depth(name),
             block=name in shape.blocks,
             copies=parameters.pes,
+            name=name,
         )
     yield from _root_memories(image, features)
     for table in parameters.functions:
@@ -101,7 +105,7 @@ def memories(image: Image, features: Features) -> Iterator[Memory]:
         yield _operations(image, features, unit)
         if parameters.strand_depth[unit] > StrandFetch.AT_HAND:
             bits = strand_layout(unit, parameters).width
-            yield Memory(bits=bits, words=parameters.strand_depth[unit], block=True)
+            yield Memory(bits=bits, words=parameters.strand_depth[unit], block=True, name="microcode")
     yield output_memory(image)
 
 
@@ -110,9 +114,9 @@ def output_memory(image: Image) -> Memory:
     parameters = image.parameters
     if parameters.split_results:
         places = -(-parameters.output_depth // parameters.roots)
-        return Memory(bits=parameters.width, words=places, block=False, copies=parameters.roots)
-    deep = parameters.output_depth > OutputBuffer.DEEP
-    return Memory(bits=parameters.width, words=parameters.output_depth, block=deep, widest=parameters.width)
+        return Memory(bits=parameters.width, words=places, block=False, copies=parameters.roots, name="output")
+    deep, wide = parameters.output_depth > OutputBuffer.DEEP, parameters.width
+    return Memory(bits=wide, words=parameters.output_depth, block=deep, widest=wide, name="output")
 
 
 def _root_memories(image: Image, features: Features) -> Iterator[Memory]:
@@ -124,7 +128,7 @@ def _root_memories(image: Image, features: Features) -> Iterator[Memory]:
             wide = operand == "c" and name in issue.wide_sources
             if name in names or wide:
                 bits = parameters.width + (parameters.model_guard if wide else 0)
-                yield Memory(bits=bits, words=depth, block=block, copies=parameters.roots)
+                yield Memory(bits=bits, words=depth, block=block, copies=parameters.roots, name=f"root {name}")
 
 
 def _operations(image: Image, features: Features, unit: str) -> Memory:
@@ -150,6 +154,7 @@ def _operations(image: Image, features: Features, unit: str) -> Memory:
         words=parameters.operation_depth[unit],
         block=microcode_has_blocks(parameters, unit),
         used=used,
+        name="microcode",
     )
 
 
@@ -180,7 +185,7 @@ def table_memory(table: FunctionTable, roots: int) -> Memory:
         words = [word | ((entry & ((1 << own) - 1)) << bits) for word, entry in zip(words, column, strict=True)]
         bits += own
     used = frozenset(bit for bit in range(bits) if len({word >> bit & 1 for word in words}) > 1)
-    return Memory(bits=bits, words=len(words), block=True, copies=roots, used=used)
+    return Memory(bits=bits, words=len(words), block=True, copies=roots, used=used, name="functions")
 
 
 def block_rams(image: Image, features: Features) -> int:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from tabla.base.source import TablaError
 from tabla.build.cost.blocks import Memory, memories
+from tabla.build.synth.nextpnr import chosen_grade
 from tabla.hw.features import features_of
 from tabla.program.image import Image
+from tabla.schedule.mapping.capacity import known_parts
 from tabla.templates.targets import Device, Target
 
 Part = tuple[Target, Device]
@@ -20,7 +23,8 @@ _RANK = 16
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Room:
     """What an array takes and a part has: `blocks` of the block RAMs `has_blocks`, and LUTs with `lut_bits` of memory,
-    of which the part has `has_lut_bits`.
+    of which the part has `has_lut_bits`. `blocks_of` has the block RAMs of each kind of memory that takes some, by the
+    name that `tabla.build.cost.blocks` gives it.
     """
 
     part: Part
@@ -28,6 +32,7 @@ class Room:
     has_blocks: int
     lut_bits: int
     has_lut_bits: int
+    blocks_of: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def fits(self) -> bool:
@@ -45,17 +50,44 @@ def room(image: Image, part: Part) -> Room | None:
     if not family.ram_bits:
         return None
     has = family.lut_memory_bits(device)
-    blocks, left = 0, has
+    blocks, left = Counter[str](), has
     pieces = [
-        (each.copies, _in_luts(bits, each), _in_blocks(bits, each, family), each.block)
+        (each, _in_luts(bits, each), _in_blocks(bits, each, family))
         for each in memories(image, features_of(image))
         for bits in each.parts
     ]
-    for copies, lut_bits, rams, block in sorted(pieces, key=lambda piece: piece[1] / piece[2]):
-        small = 0 if block else min(copies, left // lut_bits)
+    for each, lut_bits, rams in sorted(pieces, key=lambda piece: piece[1] / piece[2]):
+        small = 0 if each.block else min(each.copies, left // lut_bits)
         left -= small * lut_bits
-        blocks += (copies - small) * rams
-    return Room(part=part, blocks=blocks, has_blocks=device.capacity("RAM"), lut_bits=has - left, has_lut_bits=has)
+        blocks[each.name] += (each.copies - small) * rams
+    return Room(
+        part=part,
+        blocks=blocks.total(),
+        has_blocks=device.capacity("RAM"),
+        lut_bits=has - left,
+        has_lut_bits=has,
+        blocks_of={name: count for name, count in sorted(blocks.items()) if count},
+    )
+
+
+def named_part(text: str, own: str | None = None) -> Part:
+    """Return the part of ``LFE5U-85F`` or ``LFE5U-85F:6``, by its name or by that of its record.
+
+    The known parts are those of our records and of the file `own`. An unknown part, and a speed grade that the part
+    does not have, are a `TablaError`.
+    """
+    name, colon, grade = text.partition(":")
+    for family, device in known_parts(own):
+        if name.lower() in (device.name, device.part.lower()):
+            if colon and not grade.isdigit():
+                raise TablaError(
+                    f"part: '{grade}' is not a speed grade", hint=f"write {device.part}:{device.grades[0]}"
+                )
+            if colon:
+                chosen_grade(device, int(grade))
+            return family, device
+    names = ", ".join(device.part for _, device in known_parts(own))
+    raise TablaError(f"part: there is no part '{name}' here", hint=f"the parts are {names}")
 
 
 def refuse_without_room(image: Image, name: str, parts: Sequence[Part], *, named: bool) -> None:

@@ -1,8 +1,10 @@
-"""What a user may ask after a build: how many samples a second, and what minibatches would do for idle multipliers.
+"""What a user may ask after a build: whether a part holds it, how many samples a second it takes, and what minibatches
+would do for idle multipliers.
 
-Both are estimates, and their lines say so. The rate takes the clock that the cost model estimates
-(`tabla.build.cost`, decision 27). The minibatch takes the schedule of single samples: a step of B samples waits once
-for what a sample waits for, and each further sample takes the cycles of the busiest part of the machine.
+The block RAMs are counted one by one (`tabla.build.files.occupancy`). The others are estimates, and their lines say so.
+The rate takes the clock that the cost model estimates (`tabla.build.cost`, decision 27). The minibatch takes the
+schedule of single samples: a step of B samples waits once for what a sample waits for, and each further sample takes
+the cycles of the busiest part of the machine.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from tabla.build.cost import estimate
+from tabla.build.files.occupancy import Occupancy, occupancy
 from tabla.build.stages import Stages
 from tabla.schedule.placing.schedule import Schedule
 from tabla.templates.targets import targets
@@ -61,16 +64,18 @@ class Batching:
 class Outlook:
     """What a user may ask next. A part of it is None where there is nothing to say."""
 
+    memory: Occupancy | None
     rate: Rate | None
     batching: Batching | None
 
     def lines(self) -> list[str]:
         """Return the lines that ``tabla gen`` prints."""
-        return [part.line() for part in (self.rate, self.batching) if part is not None]
+        return [part.line() for part in (self.memory, self.rate, self.batching) if part is not None]
 
     def as_json(self) -> dict[str, Any]:
         """Return the entries of ``tabla gen --json``."""
         return {
+            "block_rams": None if self.memory is None else self.memory.as_json(),
             "estimated_rate": None if self.rate is None else asdict(self.rate),
             "estimated_minibatch": None if self.batching is None else asdict(self.batching),
         }
@@ -79,8 +84,8 @@ class Outlook:
 def outlook(build: Stages) -> Outlook:
     """Return what there is to say of a build. A program for an overlay has the clock and the steps of that overlay."""
     if build.overlay is not None:
-        return Outlook(rate=None, batching=None)
-    return Outlook(rate=_rate(build), batching=_batching(build))
+        return Outlook(memory=None, rate=None, batching=None)
+    return Outlook(memory=occupancy(build), rate=_rate(build), batching=_batching(build))
 
 
 def _rate(build: Stages) -> Rate | None:

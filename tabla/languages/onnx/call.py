@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tabla.base.source import Label, Span, TablaError
 from tabla.languages.onnx.model import Attribute, Node, shown
-from tabla.languages.onnx.tiles import made, number, reshaped, spread
+from tabla.languages.onnx.tiles import made, number, reshaped, spread, with_bias
 from tabla.languages.onnx.values import Known, Labels, Tensor, Value
 from tabla.languages.tile import program as tile
 
@@ -265,6 +265,11 @@ class Call:
         """Apply an operator to every element. Operands broadcast as numpy broadcasts them, with the axis of samples."""
         nodes, batched = self.aligned(*values)
         return Tensor(node=made(operator, *nodes, span=self.span), batched=batched)
+
+    def biased(self, total: Tensor, bias: Value) -> Tensor:
+        """Add a layer's own bias to its sums. Each sum is rounded once, with the bias in it."""
+        (left, right), batched = self.aligned(total, bias)
+        return Tensor(node=with_bias(left, right, self.span), batched=batched)
 
     def aligned(self, *values: Value | float) -> tuple[list[tile.Node], bool]:
         """Return operands as nodes that broadcast together, and whether they have an axis of samples."""

@@ -12,6 +12,7 @@ from tabla.languages.tile.elementwise import apply
 from tabla.languages.tile.program import (
     Access,
     Aggregation,
+    Biased,
     Constraint,
     Contraction,
     Factor,
@@ -126,6 +127,12 @@ def spread(node: Node, shape: Shape, span: Span | None) -> Node:
 def made(operator: Operator, *operands: Node, span: Span | None, kind: Kind | None = None) -> Node:
     """Return an operator on every element."""
     return apply(operator, operands, span, kind)
+
+
+def with_bias(total: Node, bias: Node, span: Span | None) -> Node:
+    """Return the sum of a contraction and a bias, which is rounded once."""
+    plain = apply("add", (total, bias), span)
+    return Biased(shape=plain.shape, kind=plain.kind, operator="add", inputs=(total, bias), span=span)
 
 
 def pair(first: Node, second: Node, span: Span | None) -> Node:

@@ -156,6 +156,14 @@ class Elementwise(Node):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Biased(Elementwise):
+    """The sum of a contraction, or of a multiple of one, and a bias, rounded once (decision 47).
+
+    The first input is not rounded before the bias is added, where nothing else reads it.
+    """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Reshape(Node):
     """The same elements in row-major order in another shape."""
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tabla.graph.graph import FLIPPED, Affine, Compare, CompareOp, Constant, Linear, Read, Statement, Term, is_stored
 from tabla.schedule.mapping.fit import Fit, spread
+from tabla.schedule.mapping.mapping import static_tensors
 from tabla.schedule.mapping.places import EVERY, ROOT, Place, Spot
 from tabla.schedule.strands.layout import Key, Layout
 from tabla.schedule.strands.loops import Lanes, Loop, address
@@ -114,6 +115,17 @@ class LaneContext:
             return Operation(fields=fields, addresses={**found[1], **self.lanes.bounds(self.loops)})
         return None
 
+    def joins_from_a_second_bank(self, product: Product, addend: Read) -> bool:
+        """Say whether an addend that never changes could join a product if it lay in a second bank, too.
+
+        It is loaded to both banks. What changes would have to be written to both, which costs more.
+        """
+        spot = self.spot(addend)
+        if spot is None or addend.tensor not in static_tensors(self.layout.graph):
+            return False
+        wider = self.layout.widened(addend.tensor, spot)
+        return wider is not None and replace(self, layout=wider).slot(product, addend) is not None
+
     def clash(self, *reads: Read | None) -> Clash:
         """Return the fault for words that one operation cannot read."""
         keys = [(self.layout.owner(r.tensor), spot) for r in reads if r is not None and (spot := self.spot(r))]
@@ -190,6 +202,8 @@ def _sum(context: LaneContext, terms: Sequence[Term], levels: int) -> list[Opera
         joined = context.slot(products[0], word)
         if joined is not None:
             slots, products, word = [joined], products[1:], None
+        elif levels and context.joins_from_a_second_bank(products[0], word):
+            raise context.clash(word)
     if word is not None:
         alone = context.slot(None, word)
         assert alone is not None

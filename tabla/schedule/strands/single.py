@@ -19,6 +19,7 @@ from tabla.schedule.strands.scans import lane_scans, root_scans
 from tabla.schedule.strands.site import Extras, Site
 from tabla.schedule.strands.strand import Operation, Owner, Strand
 from tabla.schedule.strands.tasks import Task
+from tabla.schedule.strands.unrolling import written_out
 from tabla.templates.template import functions, timing
 
 
@@ -44,6 +45,11 @@ def lane_strands(site: Site, statement: Statement, fit: Fit) -> tuple[Strand, St
     loops = (*outs, *reduced)
     context = LaneContext(layout=site.layout, fit=fit, lanes=lanes, loops=loops)
     body = _lane_body(site, statement, context, levels=len(reduced))
+    if starts_alone(statement, body, reduced) and not fit.bus:
+        shorter = written_out(statement)
+        outs, reduced = nest_of(shorter, lanes, fit)
+        loops = (*outs, *reduced)
+        body = _lane_body(site, shorter, replace(context, loops=loops), levels=len(reduced))
     name = name_of(statement)
     own = site.sequencers(fit.span)
     issue = Strand(
@@ -203,6 +209,15 @@ def sum_strand(site: Site, statement: Statement, shown: str = "", name: str = ""
         owner=Owner(statement=statement.id),
     )
     return strand, outs
+
+
+def starts_alone(statement: Statement, body: tuple[Operation, ...], reduced: tuple[Loop, ...]) -> bool:
+    """Say whether each turn of summed loops repeats an operation for a word that is added once."""
+    match statement.operation:
+        case Linear(terms=terms):
+            return bool(reduced) and len(body) == len(terms) and not all(term.reduce for term in terms)
+        case _:
+            return False
 
 
 def _lane_body(site: Site, statement: Statement, context: LaneContext, *, levels: int) -> tuple[Operation, ...]:

@@ -32,7 +32,7 @@ def _gemm(call: Call) -> Results:
     addend: Value = call.operand(2)
     if beta != 1:
         addend = call.elementwise("multiply", addend, beta)
-    return call.elementwise("add", result, addend)
+    return call.biased(result, addend)
 
 
 def _product(call: Call, left: Tensor, a: tuple[str, str], right: Tensor, b: tuple[str, str]) -> Tensor:

@@ -134,7 +134,7 @@ def _conv(call: Call) -> Results:
     bias = call.tensor(2)
     if bias.batched or bias.shape != (outputs,):
         call.refuse(f"its bias has shape {list(bias.shape)}", f"give {outputs} numbers")
-    return call.elementwise("add", result, call.reshape(bias, (outputs, *[1] * len(sizes))))
+    return call.biased(result, call.reshape(bias, (outputs, *[1] * len(sizes))))
 
 
 def _pooled(call: Call, value: Tensor, windows: Sequence[Window], aggregation: tile.Aggregation) -> tile.Node:

@@ -30,7 +30,7 @@ from tabla.graph.graph import (
 from tabla.languages.kernel.lower.builder import GraphBuilder, single
 from tabla.languages.kernel.lower.scaled import times
 from tabla.languages.tile.lower.expressions import Expressions
-from tabla.languages.tile.lower.known import Subscripts, constant, refuse
+from tabla.languages.tile.lower.known import Subscripts, constant, refuse, stretched
 from tabla.languages.tile.lower.projection import inhabited
 from tabla.languages.tile.lower.refusals import refuse_deep, refuse_whole_numbers
 from tabla.languages.tile.lower.region import Region, region_of
@@ -39,6 +39,7 @@ from tabla.languages.tile.lower.update import Updater, fused, rates_of
 from tabla.languages.tile.lower.whole_numbers import positions_of
 from tabla.languages.tile.lower.zeros import unwritten
 from tabla.languages.tile.program import (
+    Biased,
     Contraction,
     Elementwise,
     Input,
@@ -92,6 +93,8 @@ class _Lowering:
         self.builder = GraphBuilder(number_format, self.ranges)
         self.held: dict[Node, str] = {}
         self.multiples: dict[Node, tuple[Fraction, Node]] = {}
+        self.sums: dict[Node, Contraction] = {}
+        """The contractions that have no word of their own, by the sum with a bias that has it."""
         self.expressions = Expressions(self.builder, self.held, positions_of(program, number_format))
         learned = {step.weights for step in program.steps}
         labels = labels_of(program)
@@ -109,6 +112,8 @@ class _Lowering:
         refuse_whole_numbers(self.program, nodes)
         words = _words(self.program, nodes, set(self.asked))
         self._find_multiples(nodes)
+        self._find_sums(nodes)
+        words = words.union(self.sums).difference(self.sums.values())
         for node in nodes:
             if node in words:
                 self._define(node, self.names[node])
@@ -126,12 +131,34 @@ class _Lowering:
         """Note the sums of which only one multiple by a constant is used. Such a sum is not rounded before it is
         multiplied, so that a mean of many values does not saturate.
         """
-        uses = Counter([*(operand for node in nodes for operand in node.operands), *self.program.outputs, *self.asked])
+        uses = self._uses(nodes)
         for node in nodes:
             match self.expressions.factor(node):
                 case (Contraction(aggregation="sum" | "assign") as contraction, value) if uses[contraction] == 1:
                     self.expressions.scaled[node] = contraction
                     self.multiples[contraction] = value, node
+
+    def _find_sums(self, nodes: Sequence[Node]) -> None:
+        """Note the sums with a bias of which only the whole is used. The contraction is then not rounded alone.
+
+        The statement of a contraction reaches all elements, or leaves gaps that further statements fill. Where only
+        constraints say which elements it reaches, it keeps its word.
+        """
+        uses = self._uses(nodes)
+        shown = {*self.program.outputs, *self.asked, self.program.predicted, *(s.gradient for s in self.program.steps)}
+        for node in nodes:
+            if not isinstance(node, Biased) or node.kind != "float":
+                continue
+            total, contraction = node.inputs[0], self.expressions.scaled.get(node.inputs[0], node.inputs[0])
+            match contraction:
+                case Contraction(aggregation="sum", shape=shape) if shape == node.shape:
+                    alone = uses[total] == uses[contraction] == 1 and not shown.intersection((total, contraction))
+                    if alone and contraction not in self.expressions.positions and _reached(contraction):
+                        self.sums[node] = contraction
+
+    def _uses(self, nodes: Sequence[Node]) -> Counter[Node]:
+        """Return how often each node is read by others or returned."""
+        return Counter([*(operand for node in nodes for operand in node.operands), *self.program.outputs, *self.asked])
 
     def _result(self, shown: str, node: Node) -> str:
         """Return the tensor of a result. A parameter or a number is copied into one."""
@@ -158,6 +185,8 @@ class _Lowering:
         match node:
             case Contraction():
                 self._contract(node, name)
+            case Biased() if node in self.sums:
+                self._contract(self.sums[node], name, node)
             case Elementwise() | Ordinal():
                 self._elementwise(node, name)
             case Reshape():
@@ -214,7 +243,8 @@ class _Lowering:
         operand = self._own_element(node.operand, read, node.span)
         self.builder.emit(name, write, indices, Linear(terms=(Term(factors=(operand,)),)), node.span)
 
-    def _contract(self, node: Contraction, name: str) -> None:
+    def _contract(self, node: Contraction, name: str, whole: Biased | None = None) -> None:
+        """Write the statements of a contraction, or of the `whole` sum of a contraction and its bias."""
         region = region_of(node)
         if region is None:
             self._tensor(name, node)
@@ -224,17 +254,26 @@ class _Lowering:
             return
         self.ranges.update({index.name: index for index in region.reduced})
         constraints, flagged = self._constraints(node, region)
-        outer = {index.name for index in region.indices}
-        partial = region.points < node.size or any(set(c.names) <= outer for c in constraints)
         zeros = unwritten(replace(region, constraints=constraints), node.shape)
-        self._tensor(name, node, filled=partial and zeros is None)
+        self._tensor(name, node, filled=_partial(node, region, constraints) and zeros is None)
         operation = self._operation(node, region, constraints)
+        if whole is not None:
+            assert isinstance(operation, Linear)
+            bias = self._bias(whole, region.write, region.indices)
+            operation = replace(operation, terms=(*operation.terms, *bias))
         if flagged:
             operation = self._where_any(name, region, operation, node)
             constraints = applying(constraints, region.indices)
         self.builder.emit(name, region.write, region.indices, operation, node.span, constraints)
         for write, indices in zeros or ():
-            self.builder.emit(name, write, indices, Linear(terms=(Term(factors=(_ZERO,)),)), node.span)
+            alone = () if whole is None else self._bias(whole, write, indices)
+            self.builder.emit(name, write, indices, Linear(terms=alone or (Term(factors=(_ZERO,)),)), node.span)
+
+    def _bias(self, whole: Biased, at: Subscripts, indices: tuple[Index, ...]) -> tuple[Term, ...]:
+        """Return the terms of a bias at the elements of a statement."""
+        self.expressions.indices = indices
+        bias = whole.inputs[1]
+        return self.expressions.sum_of(bias, stretched(bias, at))
 
     def _constraints(self, node: Contraction, region: Region) -> tuple[tuple[Affine, ...], bool]:
         """Return the constraints of a contraction, and whether constraints cannot say which outputs have a valid point.
@@ -337,6 +376,20 @@ class _Lowering:
             return word
         indices = (*region.indices, *region.reduced)
         return self.builder.part(self.expressions.owner, Linear(terms=terms), indices, node.span, constraints)
+
+
+def _reached(node: Contraction) -> bool:
+    """Return whether statements over boxes write all elements of a contraction."""
+    region = region_of(node)
+    if region is None:
+        return False
+    return not _partial(node, region, region.constraints) or unwritten(region, node.shape) is not None
+
+
+def _partial(node: Contraction, region: Region, constraints: Sequence[Affine]) -> bool:
+    """Return whether a contraction leaves elements that it does not write."""
+    outer = {index.name for index in region.indices}
+    return region.points < node.size or any(set(c.names) <= outer for c in constraints)
 
 
 def _divides(node: Node) -> bool:
