@@ -184,10 +184,10 @@ def sections() -> dict[str, str]:
 def with_sections(page: str, parts: Mapping[str, str]) -> str:
     """Return a page with its parts replaced. A part without a place on the page is an AssertionError."""
     for name, text in parts.items():
-        begin, end = f"<!-- made by make bench-networks: {name} -->\n", f"\n<!-- end of {name} -->"
+        begin, end = f"<!-- made by make bench-networks: {name} -->", f"<!-- end of {name} -->"
         assert page.count(begin) == page.count(end) == 1, f"the page has no place for {name}"
         before, _, rest = page.partition(begin)
-        page = f"{before}{begin}{text}{end}{rest.partition(end)[2]}"
+        page = f"{before}{begin}\n{text}\n{end}{rest.partition(end)[2]}"
     return page
 
 

@@ -157,6 +157,15 @@ def test_the_page_shows_the_records() -> None:
         assert page.count(f"| {name} |") in (1, 2)
 
 
+def test_parts_of_a_page_are_replaced_and_the_rest_stays() -> None:
+    empty = "a\n<!-- made by make bench-networks: one -->\n<!-- end of one -->\nb\n"
+    full = fitting.with_sections(empty, {"one": "| 1 |"})
+    assert full == empty.replace(" one -->\n<", " one -->\n| 1 |\n<")
+    assert fitting.with_sections(full, {"one": "| 2 |"}) == full.replace("1", "2")
+    with pytest.raises(AssertionError, match="no place for two"):
+        fitting.with_sections(full, {"two": ""})
+
+
 def test_the_largest_array_that_fits_the_first_part_is_chosen() -> None:
     def array(pes: int, block_rams: int, multipliers: int = 1, luts: int = 1) -> fitting.Try:
         size = Estimate(luts=luts, flip_flops=1, multipliers=multipliers, block_rams=block_rams)
