@@ -34,8 +34,8 @@ MODELS = {
     "no rate": model("check m.onnx --train b --loss mse", "needs a learning rate", "--learning-rate"),
     "a loss with a slip": model(f"{LEARNS} --loss msq", "there is no loss 'msq'"),
     "an initialiser with a slip": model(f"{LEARNS} --train c", "--train c: the model has no such initialiser", "b"),
-    "what a program says itself": mistake("check model.t --train w", "--train is for models of ONNX"),
-    "a function that learns by option": mistake("check layer.py:double --shape I=4 --loss mse", "--loss is for models"),
+    "what a program says itself": mistake("check model.t --train w", "--train is for kernels (.tc, .kernel)"),
+    "a function by option": mistake("check layer.py:double --shape I=4 --loss mse", "--loss is for kernels"),
     "data of another shape": model(
         "eval m.onnx --inputs data.npz -o out.npz", "the input holds 'y', which the program does not have"
     ),

@@ -93,12 +93,17 @@ Expression = Number | Position | Read | Apply | Reduce
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tensor(Node):
-    """A tensor of a kernel; the shape () is that of a single value. The elements of a value begin as 0."""
+    """A tensor of a kernel; the shape () is that of a single value. The elements of a value begin as 0.
+
+    `base` has the subscripts that the user's text gives to the first element, where these are not 0. Only messages need
+    it.
+    """
 
     name: str
     shape: tuple[int, ...]
     role: Role
     type: Type = "real"
+    base: tuple[int, ...] = field(default=(), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -199,7 +199,9 @@ class Elements:
         self._versions[name] = version = self._versions.get(name, 0) + 1
         tensor = name if version == 1 else f"{name}.{version}"
         declared = self._tensors[name]
-        self._builder.tensor(tensor, declared.shape, "value", origin=name, span=declared.span, filled=filled)
+        self._builder.tensor(
+            tensor, declared.shape, "value", origin=name, span=declared.span, filled=filled, base=declared.base
+        )
         return tensor
 
     def _gather(self, name: str) -> str:

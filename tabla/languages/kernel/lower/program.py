@@ -73,22 +73,25 @@ def lower(
     number_format: Format,
     results: Sequence[str] = (),
     runtime_rate: bool = False,
+    stated_copies: bool = False,
 ) -> Graph:
     """Return the graph of a kernel. Apart from refusing what `number_format` cannot hold, it does not depend on the
     format.
 
     `results` are tensors to return beside those that the kernel returns anyway. Elements of a result that no statement
     writes are 0. With `runtime_rate` the learning rate is a word that hosts load (decision 23).
+    A copy is no statement of the graph. With `stated_copies` one is whose ranges the text states, so that warnings can
+    name what it leaves out.
 
     Raises `TablaError` for a constant or a learning rate that `number_format` cannot hold, and for a result that is no
     value of the kernel.
     """
-    return _Lowering(kernel, number_format, runtime_rate).run(results)
+    return _Lowering(kernel, number_format, runtime_rate, stated_copies).run(results)
 
 
 class _Lowering:
-    def __init__(self, kernel: Kernel, number_format: Format, runtime_rate: bool) -> None:
-        self._kernel, self._runtime_rate = kernel, runtime_rate
+    def __init__(self, kernel: Kernel, number_format: Format, runtime_rate: bool, stated_copies: bool) -> None:
+        self._kernel, self._runtime_rate, self._stated_copies = kernel, runtime_rate, stated_copies
         self._builder = GraphBuilder(number_format, {})
         self._elements = Elements(self._builder, kernel.tensors)
         self._expressions = Expressions(self._builder, self._elements)
@@ -161,7 +164,7 @@ class _Lowering:
             self._elements.store_where(name, box, write, indices, operation, conditions, span)
             return
         match value.signed() if isinstance(value, Sum) else ():
-            case [Term(factors=[Read() as read], sign=1, reduce=())] if solvable(write) and not name.startswith(MEANT):
+            case [Term(factors=[Read() as read], sign=1, reduce=())] if self._copies(statement):
                 self._elements.place(name, box, Copied(write=write, indices=indices, operand=read))
             case [term] if name in self._gradients and is_product(term):
                 source = Multiplied(write=write, indices=indices, term=term, span=span)
@@ -169,7 +172,13 @@ class _Lowering:
             case terms:
                 self._remark(name, terms, span)
                 operation = self._expressions.operation(value)
-                self._elements.store(name, box, write, indices, operation, span)
+                place = span if isinstance(value, Sum) else value.span or span
+                self._elements.store(name, box, write, indices, operation, place)
+
+    def _copies(self, statement: Statement) -> bool:
+        """Return whether readers of a copy may read what it copies."""
+        stated = self._stated_copies and any(index.span is not None for index in statement.indices)
+        return solvable(statement.write) and not statement.target.startswith(MEANT) and not stated
 
     def _remark(self, name: str, terms: Sequence[Term], span: Span | None) -> None:
         """Say so where a sum that is only divided may saturate."""

@@ -98,7 +98,7 @@ class _Translation:
         self.names[name] = unique = f"{self.prefix}{name}"
         self.bases[name] = tuple(low for low, _ in box)
         shape = tuple(high - low for low, high in box)
-        self.tensors[unique] = Tensor(name=unique, shape=shape, role=role, span=tensor.span)
+        self.tensors[unique] = Tensor(name=unique, shape=shape, role=role, span=tensor.span, base=self.bases[name])
         self.regions[name] = Region(boxes=() if role == "value" else (tuple((0, size) for size in shape),))
 
     def give(self, name: str, unique: str, base: tuple[int, ...]) -> None:

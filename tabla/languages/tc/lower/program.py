@@ -31,5 +31,5 @@ def lower(
         kernel = kernel_of(function, sizes, name=name, models=keep, results=results)
     except Unsaid:
         return lower_function(function, sizes, number_format=number_format, name=name, keep=keep, results=results)
-    graph = lower_kernel(kernel, number_format=number_format)
+    graph = lower_kernel(kernel, number_format=number_format, stated_copies=True)
     return replace(graph, notes=(*function.notes, *graph.notes))

@@ -123,7 +123,7 @@ def _operate(statement: nodes.Statement, point: Point, values: Values) -> Fracti
             return prod((word(operand, at) for at in reduced(reduce)), start=Fraction(1))
         case nodes.Compare(op=op, left=left, right=right):
             return OPERATORS[Operator(op)](word(left, point), word(right, point))
-        case nodes.Extreme(op=op, operands=(operand,), reduce=reduce, initial=None):
-            return {"max": max, "min": min}[op](word(operand, at) for at in reduced(reduce))
+        case nodes.Extreme(op=op, operands=operands, reduce=reduce, initial=None):
+            return {"max": max, "min": min}[op](word(operand, at) for at in reduced(reduce) for operand in operands)
         case other:
             raise AssertionError(f"{other} has no exact value")

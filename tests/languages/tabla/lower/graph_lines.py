@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tabla.graph.graph import Constant, Divide, Function, Graph, Linear, Operand, Ordinal, Product, Read, Statement
+from tabla.graph.graph import (
+    Constant,
+    Divide,
+    Extreme,
+    Function,
+    Graph,
+    Linear,
+    Operand,
+    Ordinal,
+    Product,
+    Read,
+    Statement,
+)
 
 
 def lines(graph: Graph) -> Iterator[str]:
@@ -34,6 +46,8 @@ def _operation(statement: Statement) -> str:
             return f"{_operand(left)} / {_operand(right)}"
         case Product(operand=operand, reduce=reduce):
             return f"product{''.join(f'[{n}]' for n in reduce)} {_operand(operand)}"
+        case Extreme(op=op, operands=operands, reduce=reduce):
+            return f"{op}{''.join(f'[{n}]' for n in reduce)} {', '.join(map(_operand, operands))}"
         case compare:
             return f"{_operand(compare.left)} {compare.op} {_operand(compare.right)}"
 
