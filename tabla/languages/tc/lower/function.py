@@ -11,6 +11,7 @@ from fractions import Fraction
 from functools import reduce
 
 from tabla.base.source import Span
+from tabla.graph.constraints import ends
 from tabla.graph.format import Format
 from tabla.graph.graph import Affine, Constant, Extreme, Graph, Index, Linear, Operand, Operation, Product, Read, Term
 from tabla.languages.kernel.boxes import Box, covers, difference, hull, meets, volume
@@ -100,6 +101,10 @@ class _Lowering:
         self.versions.widen(statement.target, written(step))
         before, updates = self._before(step), statement.reduction is not None and not _begins(step)
         place = self._place(step, pieces)
+        if before is None and all(_empty(points) for points in pieces):
+            # No condition ever holds, and a tensor needs a statement.
+            self.versions.fill(statement.target, written(step), Fraction(0), statement.span)
+            return
         for points, known in zip(pieces, held, strict=True):
             self.ranges.update(points.box)
             expressions = Expressions(self.builder, points, known, self.multiples)
@@ -264,6 +269,10 @@ def _at(points: Points, held: Held) -> tuple[Affine, ...]:
     """The element of the target at a point."""
     affines = (points.places[name] for name in points.step.statement.indices)
     return tuple(affine - base for affine, base in zip(affines, held.base, strict=True))
+
+
+def _empty(points: Points) -> bool:
+    return bool(points.constraints) and ends(Affine.of(), points.constraints, points.all) is None
 
 
 def _begins(step: Domain) -> bool:

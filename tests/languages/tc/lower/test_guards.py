@@ -155,3 +155,17 @@ def test_a_remainder_that_no_summed_point_has() -> None:
     inputs = {"A": np.arange(4) / 4, "W": np.ones(3), "T": np.ones((4, 3)), "I": np.array([0, 0, 0, 0])}
     text = HEAD + " { B(j) +=! ((i + 1) % 3 == 0) ? A(i) : 0.5 where i in 0:1, j in 0:2 }"
     assert words(text, inputs, Q6_10).tolist() == [512, 512]
+
+
+@pytest.mark.parametrize("given", ["float(N) A", "float(N) A, int32(N) I"])
+@pytest.mark.parametrize("operator", ["=", "+=!", "*=!"])
+def test_a_condition_that_never_holds_leaves_zeros(given: str, operator: str) -> None:
+    """Functions of reals become kernels, and those with integers do not; both have a statement for the result."""
+    index = " + A(I(0)) * 0.0" if "I" in given else ""
+    text = f"def f({given}) -> (B) {{ B(i) {operator} (i > 1 && i < 1) ? A(i){index} : 0.0 }}"
+    inputs = {"A": np.ones(3), **({"I": np.zeros(3, dtype=np.int64)} if "I" in given else {})}
+    function, graph = lowered(text, inputs, Q6_10)
+    fixed = evaluate_fixed(graph, Q6_10, words_of(function, inputs, Q6_10)).values[dict(graph.results)["B"]]
+    assert not fixed.any()
+    integers = {name: np.stack([array] * 2) for name, array in inputs.items() if name == "I"}
+    agree(run_passes(graph, Q6_10), Options(pes=3).chosen_template(), Q6_10, samples=2, given=integers)
