@@ -34,6 +34,7 @@ class CompileOptions(TypedDict, total=False):
     onto: str | Path | None
     effort: int
     objective: Objective
+    part: str | None
     force: bool
     format: str | None
     saturate: bool
@@ -56,6 +57,7 @@ class CompileOptions(TypedDict, total=False):
     train: Sequence[str]
     freeze: Sequence[str]
     loss: str | None
+    name: str | None
     columns: Mapping[str, str | Sequence[str]] | None
     classes: str | Sequence[str]
     categories: Mapping[str, Sequence[str]]
@@ -190,6 +192,9 @@ class FormatsOptions(TypedDict, total=False):
     sizes: Mapping[str, int]
     shapes: Mapping[str, Sequence[int]]
     arguments: Mapping[str, object]
+    train: Sequence[str]
+    freeze: Sequence[str]
+    loss: str | None
     columns: Mapping[str, str | Sequence[str]] | None
     classes: str | Sequence[str]
     categories: Mapping[str, Sequence[str]]
@@ -224,6 +229,9 @@ class ExploreOptions(TypedDict, total=False):
     shapes: Mapping[str, Sequence[int]]
     arguments: Mapping[str, object]
     keep: Sequence[str]
+    train: Sequence[str]
+    freeze: Sequence[str]
+    loss: str | None
     columns: Mapping[str, str | Sequence[str]] | None
     classes: str | Sequence[str]
     categories: Mapping[str, Sequence[str]]

@@ -73,7 +73,7 @@ TENSOR_COMPREHENSIONS = {
     "a function of another language": kernel("'softmax'", tc=KERNEL.replace("A(i) * B(i)", "softmax(A(i))")),
     "an unknown type": kernel(" --> k.tc:", tc=KERNEL.replace("float(N) A", "number(N) A")),
     "kept and unknown": kernel("--keep D: 'dot' has no such input", options="--size N=4 --keep D", tc=KERNEL),
-    "a rate": kernel("nothing learns", options="--size N=4 --learning-rate 0.1", tc=KERNEL),
+    "a rate": kernel("does not learn", options="--size N=4 --learning-rate 0.1", tc=KERNEL),
 }
 TILE = {
     "no function": function("g = 3\n", "'f.py' has no function 'f'"),

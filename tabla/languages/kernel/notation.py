@@ -32,7 +32,7 @@ def read_kernel_text(source: Source, options: ProgramOptions) -> Reading:
         if value:
             raise TablaError(f"{option}: '{path}' is a kernel, which holds that already", hint=f"leave {option} out")
     kernel = parse(source, path.stem)
-    asked = asked_of(options)
+    asked = asked_of(options, str(path))
     if asked is not None:
         kernel = learning(kernel, asked)
     if options.runtime_rate and len({update.rate for update in kernel.updates}) != 1:

@@ -42,14 +42,17 @@ class Learning:
         raise TablaValueError(f"there is no loss '{self.loss}'", hint=f"use {' or '.join(LOSSES)}")
 
 
-def asked_of(options: ProgramOptions) -> Learning | None:
-    """Return what the options ask to learn, or None. Options that make no sense for a kernel are a `TablaError`."""
+def asked_of(options: ProgramOptions, name: str) -> Learning | None:
+    """Return what the options ask the program `name` to learn, or None.
+
+    Options that make no sense for a kernel are a `TablaError`.
+    """
     if options.freeze:
         raise TablaValueError("--freeze is for models of ONNX", hint="say what learns: --train NAME,NAME")
     if not options.train:
         for option, given in (("--loss", options.loss), ("--learning-rate", options.learning_rate is not None)):
             if given:
-                raise TablaValueError(f"{option}: nothing learns", hint="say what learns: --train NAME,NAME")
+                raise TablaValueError(f"{option}: '{name}' does not learn", hint="say what learns: --train NAME,NAME")
         return None
     rate = options.learning_rate
     names = tuple(dict.fromkeys(options.train))

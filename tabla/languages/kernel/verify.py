@@ -134,7 +134,13 @@ class _Statement:
                 message = f"'{index.name}' is not in a subscript of what is written"
                 raise refused(message, statement.span, "sum over it, or write it in one subscript")
         box = {index.name: (index.low, index.high) for index in statement.indices}
-        if not apart(statement.write, self._tensors[statement.target].shape, list(box), box):
+        shape = self._tensors[statement.target].shape
+        each = sum(len(subscript.names) for subscript in statement.write) == len(box)
+        # Where each index is in one subscript, no subscript can undo what another one does.
+        by_axis = each and all(
+            apart([form], [size], form.names, box) for form, size in zip(statement.write, shape, strict=True)
+        )
+        if not by_axis and not apart(statement.write, shape, list(box), box):
             message = f"two points of {', '.join(box)} may write one element"
             raise refused(message, statement.span, "write one index, plus or minus a number, in each subscript")
 

@@ -36,7 +36,7 @@ def read_tensor_comprehensions(path: Path, member: str | None, options: ProgramO
 
     Options that make no sense for it are a `TablaError`.
     """
-    asked = asked_of(options)
+    asked = asked_of(options, str(path))
     if options.runtime_rate and asked is None:
         raise TablaError(f"--runtime-rate: '{path}' does not learn, so it has no rate", hint="leave it out")
     expanded, unit = read_unit(path, options)

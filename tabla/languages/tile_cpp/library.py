@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from tabla.graph.composed_functions import COMPOSED_FUNCTIONS, ComposedFunction
 from tabla.languages.tile import functions, gradient, moves, prng, steps
 from tabla.languages.tile.builder import Contraction
 from tabla.languages.tile.contractions import Indexed
@@ -115,6 +116,17 @@ def _power(base: Any, exponent: Any) -> Any:
         refuse(f"pow({base}, {exponent}) is no real number", "use an argument in its domain")
 
 
+def _composed(record: ComposedFunction) -> Function:
+    """Return a function of two values that every notation has."""
+
+    def call(one: Any, other: Any) -> Any:
+        if is_number(one) and is_number(other):
+            return record.folds(float(one), float(other))
+        return getattr(functions, record.name)(one, other)
+
+    return Function(call=call, takes=("value", "value"), form=f"{record.name}(A, B)")
+
+
 def _cast(kind: str) -> Callable[..., Tensor]:
     """Return a function such as ``as_int(A, 32)``: a cast to a type of so many bits."""
 
@@ -157,6 +169,7 @@ _CMATH: Mapping[str, Callable[[float], float]] = {
 FUNCTIONS: Mapping[str, Function] = {
     **{name: _one(getattr(functions, name), number, name) for name, number in _CMATH.items()},
     **{name: _one(getattr(functions, name), None, name) for name in ("sigmoid", "softplus", "round")},
+    **{name: _composed(record) for name, record in COMPOSED_FUNCTIONS.items() if record.arity == 2},
     "pow": Function(call=_power, takes=("value", "value"), form="pow(A, B)"),
     "max": Function(call=_greater, takes=("value", "value"), form="max(A, B)"),
     "min": Function(call=_less, takes=("value", "value"), form="min(A, B)"),

@@ -19,7 +19,7 @@ from tabla.languages.kernel.boxes import Box, difference, intersection
 from tabla.languages.kernel.faults import refused
 from tabla.languages.kernel.lower.builder import GraphBuilder
 from tabla.languages.kernel.regions import Region
-from tabla.languages.kernel.tree import Tensor
+from tabla.languages.kernel.tree import Statement, Tensor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,12 +129,13 @@ class Elements:
                 self._builder.emit(tensor, write, indices, Linear(terms=(Term(factors=(old,)),)), span, rest)
         self.place(name, self._whole(name) if old is None else box, Stored(tensor=tensor))
 
-    def store_under(self, name: str, box: Box, write: tuple[Affine, ...], indices: tuple[Index, ...],
-                    operation: Operation, conditions: tuple[Affine, ...], span: Span | None, *,
-                    filled: bool) -> None:  # fmt: skip
+    def store_under(
+        self, statement: Statement, box: Box, operation: Operation, conditions: tuple[Affine, ...], *, filled: bool
+    ) -> None:
         """Assign a reduction under conditions to a name that has no elements yet. With `filled` the rest of it is 0."""
+        name = statement.target
         tensor = self._new(name, filled=filled)
-        self._builder.emit(tensor, write, indices, operation, span, conditions)
+        self._builder.emit(tensor, statement.write, statement.indices, operation, statement.span, conditions)
         self.place(name, self._whole(name) if filled else box, Stored(tensor=tensor))
 
     def place(self, name: str, box: Box, source: Source) -> None:

@@ -156,7 +156,7 @@ class _Lowering:
                 conditions = (*statement.conditions, *reduce.conditions)
                 operation, gaps = self._expressions.alone(reduce, name, indices, statement.conditions)
                 partial = gaps or bool(statement.conditions) or not dense(statement, box)
-                self._elements.store_under(name, box, write, indices, operation, conditions, span, filled=partial)
+                self._elements.store_under(statement, box, operation, conditions, filled=partial)
                 return
         value = self._expressions.lower(statement.value, name, indices, statement.conditions)
         if statement.conditions or not dense(statement, box):
