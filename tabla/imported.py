@@ -39,7 +39,10 @@ _METHODS = {
 }
 
 
-def from_sklearn(estimator: Any, *, name: str | None = None, **options: Unpack[CompileOptions]) -> Build:
+# The parameter `name` takes the place of the option.
+def from_sklearn(  # type: ignore[misc]
+    estimator: Any, *, name: str | None = None, **options: Unpack[CompileOptions]
+) -> Build:
     """Compile a fitted estimator of scikit-learn: a linear model, a perceptron, a support vector machine with a linear
     kernel, PCA, a scaler, or a pipeline of them.
 
@@ -63,7 +66,9 @@ def from_sklearn(estimator: Any, *, name: str | None = None, **options: Unpack[C
     return made
 
 
-def from_onnx(model: str | Path | ModelProto, *, name: str = "model", **options: Unpack[CompileOptions]) -> Build:
+def from_onnx(  # type: ignore[misc]
+    model: str | Path | ModelProto, *, name: str = "model", **options: Unpack[CompileOptions]
+) -> Build:
     """Compile a model of ONNX: the path of its file, or the model itself as the package onnx holds it.
 
     `name` is that of the program for a model in memory; a file gives its own. `options` are those of

@@ -55,3 +55,29 @@ def test_a_function_of_integers_does_not_learn(run: Run) -> None:
     said = run("gen", "g.tc", *LEARNS, status=1)
     assert "error: no kernel says this yet: 'n' holds int32" in said
     assert "g.tc:1:" in said
+
+
+def test_data_of_samples_evaluates_a_function_that_learns(run: Run) -> None:
+    """The data have an axis of samples, but for what learns, and labels."""
+    with np.load("d.npz") as held:
+        np.savez("e.npz", w=np.zeros(3), **held)
+    options = LEARNS[2:]
+    run("eval", "f.tc", "--inputs", "e.npz", *options, "-o", "z.npz")
+    with np.load("z.npz") as found:
+        assert found["w"].shape == (3,) and found["w"].any()
+    assert "every word as in" in run("sim", "f.tc", "--inputs", "e.npz", *options, "--engine", "model")
+
+
+def test_what_a_tensor_holds_last_has_its_name(run: Run) -> None:
+    Path("g.tc").write_text(
+        "def g(float(M) x, float(M) w) -> (z) { z +=! w(i) * x(i)  z = z + 1.5 }\n", encoding="utf-8"
+    )
+    text = run("gen", "g.tc", *LEARNS, "--emit", "kernel")
+    assert "\nz = z'1 + 1.5;\n" in text and "= sigmoid(z)" in text
+
+
+def test_sums_that_are_brought_together_keep_apart_from_others(run: Run) -> None:
+    """Derivatives have names such as ``d.w.2``, as the graph's own second tensors have."""
+    text = "def g(float(M) x, float(M) w) -> (z) { z +=! w(i) * w(j) * x(i) where j in 0:i }\n"
+    Path("g.tc").write_text(text, encoding="utf-8")
+    assert "written" in run("gen", "g.tc", *LEARNS, "--pes", "4", "-o", "b")

@@ -69,7 +69,7 @@ def learning(kernel: Kernel, asked: Learning) -> Kernel:
     _refuse(kernel, asked)
     versions = versions_of(kernel)
     tensors = {name: _learnt(tensor, asked.train) for name, tensor in versions.tensors.items()}
-    result = versions.latest[kernel.results[0]]
+    result = kernel.results[0]
     shape = tensors[result].shape
     tensors[LABEL] = Tensor(name=LABEL, shape=shape, role="label", span=tensors[result].span)
     backwards = Backwards(tensors, versions.writes, asked.train)

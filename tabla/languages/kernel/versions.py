@@ -1,4 +1,4 @@
-"""Statements as assignments to fresh elements: a tensor that is written anew gets a new name, ``h``, ``h'2``, ...
+"""Statements as assignments to fresh elements: what a tensor holds before it is written anew is ``h'1``, ``h'2``, ...
 
 Derivatives read values as they were when a statement read them, so no value may be lost. What an overwritten tensor
 keeps is copied, and copies are no statements of the graph.
@@ -31,14 +31,13 @@ from tabla.languages.kernel.verify import dense
 class Versions:
     """Statements of which no two write one element, but for copies that a condition overwrites.
 
-    `writes` are the same without that exception: there the copy has the opposite conditions. `latest` is the last name
-    of each tensor.
+    `writes` are the same without that exception: there the copy has the opposite conditions. What a tensor holds last
+    has its name.
     """
 
     tensors: Mapping[str, Tensor]
     statements: tuple[Statement, ...]
     writes: tuple[Statement, ...]
-    latest: Mapping[str, str]
 
 
 def versions_of(kernel: Kernel) -> Versions:
@@ -46,12 +45,29 @@ def versions_of(kernel: Kernel) -> Versions:
     renaming = _Renaming(dict(kernel.tensors), {}, {}, [], [])
     for statement in kernel.statements:
         renaming.add(statement)
+    names = _shown(renaming)
     return Versions(
-        tensors=renaming.tensors,
-        statements=tuple(renaming.statements),
-        writes=tuple(renaming.writes),
-        latest=renaming.latest,
+        tensors={
+            names.get(name, name): replace(tensor, name=names.get(name, name))
+            for name, tensor in renaming.tensors.items()
+        },
+        statements=tuple(_named(statement, names) for statement in renaming.statements),
+        writes=tuple(_named(statement, names) for statement in renaming.writes),
     )
+
+
+def _shown(renaming: _Renaming) -> dict[str, str]:
+    """Return new names, so that the last elements of a tensor have the name of the text, and earlier ones a mark."""
+    names: dict[str, str] = {}
+    for name, last in renaming.latest.items():
+        if last != name:
+            names |= {name: f"{name}'1", last: name}
+    return names
+
+
+def _named(statement: Statement, names: Mapping[str, str]) -> Statement:
+    target = names.get(statement.target, statement.target)
+    return replace(statement, target=target, value=renamed(statement.value, names))
 
 
 @dataclass(slots=True)

@@ -15,7 +15,7 @@ from tabla.graph.format import Format
 from tabla.graph.graph import Graph
 from tabla.graph.unread_parts import Conventions
 from tabla.languages.kernel.lower import lower as lower_kernel
-from tabla.languages.kernel.training import Learning, asked_of, learning
+from tabla.languages.kernel.training import LABEL, Learning, asked_of, learning
 from tabla.languages.kernel.tree import Kernel
 from tabla.languages.options import ProgramOptions
 from tabla.languages.preprocess import Preprocessed, preprocess
@@ -43,7 +43,7 @@ def read_tensor_comprehensions(path: Path, member: str | None, options: ProgramO
     with expanded.pointing_back():
         function = unit.function(member)
         _refuse_unknown(function, options)
-        sizes = sizes_of(function, options)
+        sizes = sizes_of(function, options, () if asked is None else asked.train)
     keep = options.keep
     if asked is not None:
         return _learning(path, expanded, function, sizes, options, asked)
@@ -112,9 +112,15 @@ def read_unit(path: Path, options: ProgramOptions) -> tuple[Preprocessed, Unit]:
         return expanded, parse(expanded.source)
 
 
-def sizes_of(function: Function, options: ProgramOptions) -> dict[str, int]:
-    """Return the value of every size, from `options` or from the shapes of the arrays that they name."""
-    return bind_sizes(function, _one_call(function, options.input_shapes.shapes, options.keep), options.sizes)
+def sizes_of(function: Function, options: ProgramOptions, learnt: Sequence[str] = ()) -> dict[str, int]:
+    """Return the value of every size, from `options` or from the shapes of the arrays that they name.
+
+    The arrays of a function that learns have no axis of samples for the inputs that are `learnt`, and may have labels.
+    """
+    shapes = dict(options.input_shapes.shapes)
+    if learnt and LABEL not in function.tensors:
+        shapes.pop(LABEL, None)
+    return bind_sizes(function, _one_call(function, shapes, (*options.keep, *learnt)), options.sizes)
 
 
 def _refuse_unknown(function: Function, options: ProgramOptions) -> None:

@@ -288,7 +288,7 @@ class Execution:
         with reading(expression.span):
             match expression:
                 case Constant(value=Fraction() as value):
-                    return float(value)
+                    return _real(value)
                 case Constant(value=value):
                     return value
                 case Name(text=text):
@@ -375,3 +375,11 @@ class Execution:
 
 _ELEMENTS = "vectors have: X[0]; the elements of a tensor are O(i, j)"
 _SUBSCRIPTS = "subscripts are sums of index variables, sizes and whole numbers"
+
+
+def _real(value: Fraction) -> float:
+    """Return a number of the text in float64. One beyond all of them is a `TablaError`."""
+    try:
+        return float(value)
+    except OverflowError:
+        refuse("a real number that is too large", "real numbers are those of 64 bits")

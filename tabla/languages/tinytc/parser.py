@@ -399,7 +399,8 @@ class _Parser:
 
 def _number(word: Lexeme) -> int | Fraction:
     text = word.text
-    if len(text) > MOST_DIGITS:
+    power = re.fullmatch(r"[^xX]*[eE]([+-]?[0-9]+)", text)
+    if len(text) > MOST_DIGITS or (power is not None and abs(int(power[1])) > MOST_DIGITS):
         raise TablaError("this number is too long", Label(word.span), hint="no type can hold it")
     try:
         if "x" in text.lower() and not {".", "p", "P"} & set(text):

@@ -37,6 +37,7 @@ FAULTS = {
     "integers": ("%a = alloca : memref<i32x4,local>", "memrefs of 'i32' are refused", "memref<i32x4,local>"),
     "type": ("%a = constant 1.0 : f33", "there is no type 'f33'", "f33"),
     "alloca": ("%a = alloca : memref<f32x?,local>", "alloca makes a memref of known sizes", None),
+    "exponent": ("%a = constant 1e99999999 : f32", "this number is too long", "1e99999999"),
     "constant": ("%a = constant 1 : f32", "this constant is no 'f32'", "1"),
     "no_name": ("%a = load %q[%i0] : f32", "there is no '%q'", "%q"),
     "twice": ("%z = constant 0.0 : f32", "'%z' is defined twice", "%z"),

@@ -199,6 +199,9 @@ class Elements:
     def _new(self, name: str, *, filled: bool = False) -> str:
         self._versions[name] = version = self._versions.get(name, 0) + 1
         tensor = name if version == 1 else f"{name}.{version}"
+        while version > 1 and tensor in self._tensors:  # a name of the program
+            self._versions[name] = version = version + 1
+            tensor = f"{name}.{version}"
         declared = self._tensors[name]
         self._builder.tensor(
             tensor, declared.shape, "value", origin=name, span=declared.span, filled=filled, base=declared.base
