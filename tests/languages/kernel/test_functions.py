@@ -162,7 +162,7 @@ def test_a_name_of_the_program_hides_soft_plus() -> None:
 def test_soft_plus_is_named_where_it_is_written_out() -> None:
     fmt = FORMATS[0]
     told = "log(1 + exp(x)) saturates above x = 3.47 in q6.10; softplus(x) does not"
-    assert tc("log(1.0 + exp(a(i)))", fmt).notes == (f"f.tc:1:36: {told}",)
+    assert tc("log(1.0 + exp(a(i)))", fmt).notes == (f"f.tc:1:29: {told}",)
     assert tabla("2 * log(exp(-a[i]) + 1)", fmt).notes == (f"f.t:1:43: {told}",)
     (note,) = tile(lambda a: log(1 + exp(a)), fmt).notes
     assert note.endswith(told)

@@ -30,7 +30,7 @@ def run(body: str, **arguments: object) -> Program:
 
 
 FAULTS = {
-    "a_number": ("double v = 1e400;", "a real number that is too large", "1e400"),
+    "a_number": ("double huge = 1e400;", "a real number that is too large", "1e400"),
     "bind_again": ("J.bind_dims(M);", "dimension 0 of 'J' is 5, but 'M' is 3 already", "J.bind_dims(M)"),
     "bind_rank": ("J.bind_dims(M, N);", "'J' has 1 dimensions, 2 are bound", "J.bind_dims(M, N)"),
     "bind_what": ("J.bind_dims(i);", "bind_dims binds an index variable", "J.bind_dims(i)"),

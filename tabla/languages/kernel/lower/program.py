@@ -172,8 +172,7 @@ class _Lowering:
             case terms:
                 self._remark(name, terms, span)
                 operation = self._expressions.operation(value)
-                place = span if isinstance(value, Sum) else value.span or span
-                self._elements.store(name, box, write, indices, operation, place)
+                self._elements.store(name, box, write, indices, operation, span)
 
     def _copies(self, statement: Statement) -> bool:
         """Return whether readers of a copy may read what it copies."""
