@@ -95,6 +95,12 @@ def is_too_long(number: str) -> bool:
     return len(number) > MOST_DIGITS or len(exponent) > 6 or abs(int(exponent or "0")) > MOST_DIGITS
 
 
+def note_long(t: Token, stands_for: str) -> None:
+    """Note a fault for a number with too many digits. Reading goes on as if it were `stands_for`."""
+    t.lexer.faults.add(f"the number '{shortened(t.value)}' is too long", span_of(t), hint="no type can hold it")
+    t.value = stands_for
+
+
 def skip_stray(t: Token, strays: re.Pattern[str], cure: Callable[[str], str | None]) -> None:
     """Note and skip characters that begin no token: a run that `strays` matches, else one character.
 

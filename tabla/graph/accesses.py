@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tabla.base.source import Span
-from tabla.graph.constraints import Mask, TooManyPoints, applying, coordinates, ends, values
+from tabla.graph.constraints import Mask, TooManyPoints, applying, coordinates, ends, possible, values
 from tabla.graph.graph import Affine, Gather, Graph, Index, Operand, Read, Statement, Tensor
 from tabla.graph.verify import operands_with_indices
 from tabla.graph.windows import ramp
@@ -101,7 +101,7 @@ def _mark(mask: Mask, access: Access) -> None:
     box = {index.name: index for index in access.indices}
     mentioned = [name for subscript in access.subscripts for name in subscript.names]
     try:
-        if access.constraints and ends(Affine.of(), access.constraints, access.indices) is None:
+        if access.constraints and not possible(access.constraints, access.indices):
             return
         if all(set(mentioned).isdisjoint(c.names) for c in access.constraints) and len(set(mentioned)) == len(
             mentioned

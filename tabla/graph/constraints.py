@@ -5,7 +5,7 @@ Everything here grows with the extents of the indices that constraints mention, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import prod
 
 import numpy as np
@@ -118,6 +118,22 @@ def ends(affine: Affine, constraints: Iterable[Affine], indices: Sequence[Index]
         taken = np.broadcast_to(ramp(part, mentioned), left.shape)[left]
         low, high = low + int(taken.min()), high + int(taken.max())
     return low, high
+
+
+def possible(constraints: Iterable[Affine], indices: Sequence[Index]) -> bool:
+    """Return whether some point of the box satisfies all constraints."""
+    return ends(Affine(), constraints, indices) is not None
+
+
+def failures(constraints: Sequence[Affine], indices: Sequence[Index]) -> Iterator[tuple[Affine, ...]]:
+    """Yield constraints of the parts of a box in which each of `constraints` is the first that fails.
+
+    The parts are disjoint, and they are all that does not satisfy the constraints. Parts without a point are left out.
+    """
+    for number, constraint in enumerate(constraints):
+        rest = (*constraints[:number], constraint.fails)
+        if possible(rest, indices):
+            yield rest
 
 
 def values(affine: Affine, at: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64]:

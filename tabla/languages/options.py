@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -231,6 +232,11 @@ class ProgramOptions(Record):
                 kinds = "models of ONNX" if flag == "--freeze" else "kernels (.tc, .kernel) and models of ONNX"
                 hint = "leave it out: a program says itself what it learns"
                 raise TablaError(f"{flag} is for {kinds}, and '{name}' is none", hint=hint)
+
+    @property
+    def exact_rate(self) -> Fraction | None:
+        """The learning rate as the number that its text says, or None."""
+        return None if self.learning_rate is None else Fraction(str(self.learning_rate))
 
     @property
     def written_defines(self) -> dict[str, str]:

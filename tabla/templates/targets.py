@@ -67,6 +67,10 @@ class Device:
     die: str = ""
     sites: Sites | None = None
 
+    def called(self, name: str) -> bool:
+        """Return whether a user's name means this part: that of its record, or of its maker, in any case."""
+        return name.lower() in (self.name, self.part.lower())
+
     def capacity(self, kind: str) -> int:
         """Return how many of a kind of resource the part has."""
         return self.capacities[KINDS.index(kind)]
@@ -172,7 +176,7 @@ class Target:
         if name is None:
             return max(self.devices, key=lambda device: (device.capacity("LUT"), "LFE5U-" in device.part))
         for device in self.devices:
-            if name.lower() in (device.name, device.part.lower()):
+            if device.called(name):
                 return device
         raise TablaError(
             f"{self.title} has no device '{name}' here",

@@ -78,7 +78,7 @@ def named_part(text: str, own: str | None = None) -> Part:
     """
     name, colon, grade = text.partition(":")
     for family, device in known_parts(own):
-        if name.lower() in (device.name, device.part.lower()):
+        if device.called(name):
             if colon and not grade.isdigit():
                 raise TablaError(
                     f"part: '{grade}' is not a speed grade", hint=f"write {device.part}:{device.grades[0]}"

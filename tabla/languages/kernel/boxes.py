@@ -1,12 +1,16 @@
-"""Boxes of elements: what two of them share, and what one has beyond the other."""
+"""Boxes of elements: what two of them share, what one has beyond the other, and the indices of one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from math import prod
+
+from tabla.graph.graph import Affine, Index
 
 Box = tuple[tuple[int, int], ...]
 """One half-open range per dimension. The box of a scalar has none and holds its only element."""
+MARKED = "axis{}'"
+"""What `axes` calls indices among those of a text, which has no such name."""
 
 
 def intersection(one: Box, other: Box) -> Box | None:
@@ -55,3 +59,19 @@ def hull(one: Box, other: Box) -> Box:
 def volume(box: Box) -> int:
     """Return how many elements a box holds."""
     return prod(high - low for low, high in box)
+
+
+def whole(shape: Sequence[int]) -> Box:
+    """Return all elements of a tensor."""
+    return tuple((0, size) for size in shape)
+
+
+def around(subscripts: Iterable[Affine], ranges: Mapping[str, Index]) -> Box:
+    """Return the smallest box that holds all elements that subscripts reach. `ranges` has the index of each name."""
+    return tuple((low, high + 1) for low, high in (subscript.bounds(ranges) for subscript in subscripts))
+
+
+def axes(box: Box, name: str = "axis{}") -> tuple[tuple[Index, ...], tuple[Affine, ...]]:
+    """Return an index for each axis of a box, and the subscripts of its elements. `name` has a place for the axis."""
+    indices = tuple(Index(name=name.format(axis), low=low, high=high) for axis, (low, high) in enumerate(box))
+    return indices, tuple(Affine.make(0, {index.name: 1}) for index in indices)

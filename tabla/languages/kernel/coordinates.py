@@ -98,6 +98,12 @@ class Change:
         assert changed.constant.denominator == 1, "a subscript that is not an integer"
         return Affine.make(int(changed.constant), {name: int(factor) for name, factor in changed.factors})
 
+    def form(self, form: Affine) -> Affine:
+        """Return an affine form in the new variables. Other indices in it, those of sums inside, stay as they are."""
+        inside = {name: factor for name, factor in form.coefficients if name not in self.old}
+        outside = {name: factor for name, factor in form.coefficients if name in self.old}
+        return self.affine(Rational.make(form.constant, outside)) + Affine.make(0, inside)
+
     def row(self, row: Row) -> Row:
         """Return an inequality of the old variables in the new ones."""
         return Row(value=self.rational(row.value), bound=row.bound)

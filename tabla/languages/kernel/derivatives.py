@@ -8,17 +8,17 @@ them gets the whole derivative.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from fractions import Fraction
 
 from tabla.base.source import Span
+from tabla.graph.constraints import applying
 from tabla.graph.graph import Affine, Index
-from tabla.languages.kernel.boxes import Box, difference, volume
-from tabla.languages.kernel.coordinates import Change, Coordinates, coordinates_of
+from tabla.languages.kernel.boxes import MARKED, axes, difference, whole
+from tabla.languages.kernel.coordinates import Coordinates, coordinates_of
 from tabla.languages.kernel.faults import refused
 from tabla.languages.kernel.intervals import Rational, Row
 from tabla.languages.kernel.signatures import apply
 from tabla.languages.kernel.slopes import SLOPES, number, times
+from tabla.languages.kernel.substitution import placed
 from tabla.languages.kernel.tree import (
     Apply,
     Expression,
@@ -28,7 +28,7 @@ from tabla.languages.kernel.tree import (
     Reduce,
     Statement,
     Tensor,
-    rewritten,
+    spine,
     walk,
 )
 
@@ -62,7 +62,7 @@ class Backwards:
         if len(parts) < 2:
             return parts[0] if parts else None
         shape = self.tensors[tensor].shape
-        indices, at = axes(tuple((0, size) for size in shape))
+        indices, at = axes(whole(shape), MARKED)
         total: Expression = Read(tensor=parts[0], subscripts=at)
         for part in parts[1:]:
             total = apply("add", total, Read(tensor=part, subscripts=at))
@@ -130,24 +130,26 @@ class _Write:
         indices: tuple[Index, ...],
         conditions: tuple[Affine, ...],
     ) -> None:
-        while True:  # chains lean to the left, and may be long
-            if call.type != "real" or not self._reads(call):
+        first, chain = spine(call)  # chains lean to the left, and may be long
+        reading = [self._reads(first)]
+        for each in chain:
+            reading.append(reading[-1] or any(map(self._reads, each.arguments[1:])))
+        if not reading.pop():
+            return
+        for call, inside in zip(reversed(chain), reversed(reading), strict=True):
+            if call.type != "real":
                 return
             slopes = SLOPES.get(call.function)
             if slopes is None:
                 message = f"there is no derivative of '{call.function}' yet"
                 raise refused(message, call.span or self._write.span, f"there are those of {', '.join(SLOPES)}")
-            for slope, argument in list(zip(slopes, call.arguments, strict=True))[1:]:
+            for slope, argument in zip(slopes[1:], call.arguments[1:], strict=True):
                 if self._reads(argument):
                     self._pull(argument, argument, slope(d, value, call.arguments), indices, conditions)
-            first = call.arguments[0]
-            if not self._reads(first):
+            if not inside:
                 return
-            d = slopes[0](d, value, call.arguments)
-            if not isinstance(first, Apply):
-                self._pull(first, first, d, indices, conditions)
-                return
-            call, value = first, first
+            d, value = slopes[0](d, value, call.arguments), call.arguments[0]
+        self._pull(first, first, d, indices, conditions)
 
     def _reduced(
         self,
@@ -199,37 +201,26 @@ class _Write:
         points = _points(read, shape, indices, conditions)
         if points is None:
             return
-        place = _Placed(points.change)
-        write = tuple(map(place.form, read.subscripts))
-        outer = {index.name for index in points.indices}
-        own = tuple(form for form in points.constraints if outer.issuperset(form.names))
-        inner = tuple(form for form in points.constraints if form not in own)
-        value = place.expression(d)
+        own = applying(points.constraints, points.indices)
+        value = placed(d, points.change.form)
         if points.reduced:
+            inner = tuple(form for form in points.constraints if form not in own)
             value = Reduce(reduction="sum", indices=points.reduced, body=value, conditions=inner, span=span)
         target = backwards.new(f"d.{read.tensor}", shape, span)
         statement = Statement(
-            target=target, write=write, indices=points.indices, value=value, conditions=own, span=span
+            target=target,
+            write=tuple(map(points.change.form, read.subscripts)),
+            indices=points.indices,
+            value=value,
+            conditions=own,
+            span=span,
         )
         backwards.statements.append(statement)
-        if not own and (box := _dense(statement)) is not None:
-            for rest in difference(tuple((0, size) for size in shape), box):
-                around, at = axes(rest)
-                backwards.statements.append(Statement(target=target, write=at, indices=around, value=number(0)))
+        if not statement.partial:
+            for rest in difference(whole(shape), statement.box):
+                indices, at = axes(rest, MARKED)
+                backwards.statements.append(Statement(target=target, write=at, indices=indices, value=number(0)))
         backwards.add(read.tensor, target)
-
-
-def axes(box: Box) -> tuple[tuple[Index, ...], tuple[Affine, ...]]:
-    """Return an index for each axis of a box, and the subscripts of its elements."""
-    indices = tuple(Index(name=f"axis{axis}'", low=low, high=high) for axis, (low, high) in enumerate(box))
-    return indices, tuple(Affine.make(0, {index.name: 1}) for index in indices)
-
-
-def _dense(statement: Statement) -> Box | None:
-    """Return the box that a statement writes, or None where it leaves elements of it out."""
-    ranges = {index.name: index for index in statement.indices}
-    box = tuple((low, high + 1) for low, high in (form.bounds(ranges) for form in statement.write))
-    return box if volume(box) == volume(tuple((index.low, index.high) for index in statement.indices)) else None
 
 
 def _points(
@@ -247,47 +238,3 @@ def _points(
 
 def _rational(form: Affine) -> Rational:
     return Rational.make(form.constant, dict(form.coefficients))
-
-
-class _Placed:
-    """Expressions over old indices in new coordinates. Indices of sums inside stay as they are."""
-
-    def __init__(self, change: Change) -> None:
-        self._change = change
-
-    def form(self, form: Affine) -> Affine:
-        """Return an affine form in the new coordinates."""
-        inside = {name: factor for name, factor in form.coefficients if name not in self._change.old}
-        outside = {name: factor for name, factor in form.coefficients if name in self._change.old}
-        changed = self._change.affine(Rational.make(form.constant, outside))
-        return Affine.make(changed.constant, {**dict(changed.coefficients), **inside})
-
-    def expression(self, expression: Expression) -> Expression:
-        """Return an expression in the new coordinates."""
-        return rewritten(expression, self._leaf)
-
-    def _leaf(self, expression: Expression) -> Expression:
-        match expression:
-            case Read(subscripts=subscripts):
-                return replace(expression, subscripts=tuple(map(self.form, subscripts)))
-            case Position(index=index):
-                return whole_number(self.form(Affine.make(0, {index: 1})), expression.span)
-            case Reduce(body=body, conditions=conditions):
-                inner = tuple(map(self.form, conditions))
-                return replace(expression, body=self.expression(body), conditions=inner)
-            case _:
-                return expression
-
-
-def whole_number(form: Affine, span: Span | None) -> Expression:
-    """Return an affine form as an expression of integers."""
-    total: Expression | None = None
-    for name, factor in form.coefficients:
-        term: Expression = Position(index=name, span=span)
-        if factor != 1:
-            term = apply("multiply", Number(value=Fraction(factor), type="integer", span=span), term, span=span)
-        total = term if total is None else apply("add", total, term, span=span)
-    constant = Number(value=Fraction(form.constant), type="integer", span=span)
-    if total is None:
-        return constant
-    return apply("add", total, constant, span=span) if form.constant else total

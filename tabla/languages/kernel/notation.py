@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from tabla.base.source import Source, TablaError
@@ -9,6 +10,7 @@ from tabla.languages.kernel.lower import lower
 from tabla.languages.kernel.parser import parse
 from tabla.languages.kernel.text import kernel_text
 from tabla.languages.kernel.training import asked_of, learning
+from tabla.languages.kernel.tree import Kernel
 from tabla.languages.options import ProgramOptions
 from tabla.languages.preprocess import Preprocessed
 from tabla.languages.reading import Reading
@@ -37,10 +39,16 @@ def read_kernel_text(source: Source, options: ProgramOptions) -> Reading:
         kernel = learning(kernel, asked)
     if options.runtime_rate and len({update.rate for update in kernel.updates}) != 1:
         raise TablaError(f"--runtime-rate: '{path}' has not one learning rate", hint="leave it out")
+    text = Preprocessed(source=source, original=source)
+    return reading_of(kernel, text, lambda: kernel_text(kernel), options)
+
+
+def reading_of(kernel: Kernel, text: Preprocessed, ast: Callable[[], str], options: ProgramOptions) -> Reading:
+    """Return a kernel that learns, or a text of one, as a program. `ast` shows what the user wrote."""
     return Reading(
-        name=path.stem,
-        text=Preprocessed(source=source, original=source),
-        ast=lambda: kernel_text(kernel),
+        name=kernel.name,
+        text=text,
+        ast=ast,
         kernel=lambda: kernel,
         lower=lambda number, results: lower(
             kernel, number_format=number, results=results, runtime_rate=options.runtime_rate

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tabla.graph.graph import Affine, Index
-from tabla.languages.kernel.boxes import Box, covers, difference, meets
+from tabla.languages.kernel.boxes import Box, around, covers, meets, without
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,12 +34,7 @@ class Region:
 
     def covers(self, box: Box) -> bool:
         """Return whether every element of `box` is in this region."""
-        left = [box]
-        for known in self.boxes:
-            left = [piece for part in left for piece in difference(part, known)]
-            if not left:
-                return True
-        return False
+        return not without([box], self.boxes)
 
     def meets(self, box: Box) -> bool:
         """Return whether any element of `box` is in this region."""
@@ -56,7 +51,7 @@ def first_outside(region: Region, subscripts: Sequence[Affine], indices: Mapping
     pending = [{name: indices[name] for name in used}]
     while pending:
         domain = pending.pop()
-        hull = tuple((low, high + 1) for low, high in (subscript.bounds(domain) for subscript in subscripts))
+        hull = around(subscripts, domain)
         if region.covers(hull):
             continue
         if not region.meets(hull):

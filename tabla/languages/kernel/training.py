@@ -5,21 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal, get_args
+from typing import Literal
 
 from tabla.base.faults import did_you_mean
 from tabla.base.source import TablaValueError
-from tabla.languages.kernel.derivatives import Backwards, axes
+from tabla.languages.kernel.boxes import MARKED, axes, whole
+from tabla.languages.kernel.derivatives import Backwards
 from tabla.languages.kernel.faults import refused
 from tabla.languages.kernel.signatures import apply
 from tabla.languages.kernel.tree import Expression, Kernel, Read, Reduce, Statement, Tensor, Update
 from tabla.languages.kernel.verify import verify
 from tabla.languages.kernel.versions import versions_of
+from tabla.languages.losses import LABEL, checked_loss
 from tabla.languages.options import ProgramOptions
-
-Loss = Literal["cross-entropy", "mse"]
-LOSSES: tuple[Loss, ...] = get_args(Loss)
-LABEL = "label"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,17 +27,6 @@ class Learning:
     train: tuple[str, ...]
     loss: str | None
     rate: Fraction | None
-
-    def checked(self) -> tuple[Loss, Fraction]:
-        """Return the loss and the rate. One that is missing or wrong is a `TablaError`."""
-        if self.loss is None:
-            raise TablaValueError("a program that learns needs a loss", hint=f"add --loss {' or --loss '.join(LOSSES)}")
-        if self.rate is None:
-            raise TablaValueError("a program that learns needs a learning rate", hint="add --learning-rate 0.01")
-        for loss in LOSSES:
-            if self.loss == loss:
-                return loss, self.rate
-        raise TablaValueError(f"there is no loss '{self.loss}'", hint=f"use {' or '.join(LOSSES)}")
 
 
 def asked_of(options: ProgramOptions, name: str) -> Learning | None:
@@ -54,9 +41,7 @@ def asked_of(options: ProgramOptions, name: str) -> Learning | None:
             if given:
                 raise TablaValueError(f"{option}: '{name}' does not learn", hint="say what learns: --train NAME,NAME")
         return None
-    rate = options.learning_rate
-    names = tuple(dict.fromkeys(options.train))
-    return Learning(train=names, loss=options.loss, rate=None if rate is None else Fraction(str(rate)))
+    return Learning(train=tuple(dict.fromkeys(options.train)), loss=options.loss, rate=options.exact_rate)
 
 
 def learning(kernel: Kernel, asked: Learning) -> Kernel:
@@ -65,7 +50,7 @@ def learning(kernel: Kernel, asked: Learning) -> Kernel:
     With ``mse`` the error is the result less the label. With ``cross-entropy`` the result is scores: the probabilities
     are a softmax over the last axis, or the sigmoid of a single score, and the error is these less the label.
     """
-    loss, rate = asked.checked()
+    loss, rate = checked_loss(asked.loss, asked.rate, "program")
     _refuse(kernel, asked)
     versions = versions_of(kernel)
     tensors = {name: _learnt(tensor, asked.train) for name, tensor in versions.tensors.items()}
@@ -74,7 +59,7 @@ def learning(kernel: Kernel, asked: Learning) -> Kernel:
     tensors[LABEL] = Tensor(name=LABEL, shape=shape, role="label", span=tensors[result].span)
     backwards = Backwards(tensors, versions.writes, asked.train)
     predicted = result if loss == "mse" else _probabilities(backwards, result)
-    indices, at = axes(tuple((0, size) for size in shape))
+    indices, at = axes(whole(shape), MARKED)
     error = backwards.new("error", shape, tensors[result].span)
     difference = apply("subtract", Read(tensor=predicted, subscripts=at), Read(tensor=LABEL, subscripts=at))
     backwards.statements.append(Statement(target=error, write=at, indices=indices, value=difference))
@@ -123,7 +108,7 @@ def _probabilities(backwards: Backwards, scores: str) -> str:
     """Return the tensor with the probabilities of scores: a softmax over the last axis, or the sigmoid of one score."""
     tensors, statements = backwards.tensors, backwards.statements
     shape, span = tensors[scores].shape, tensors[scores].span
-    indices, at = axes(tuple((0, size) for size in shape))
+    indices, at = axes(whole(shape), MARKED)
     name = backwards.new("probabilities", shape, span)
     score = Read(tensor=scores, subscripts=at)
     if not shape or shape[-1] == 1:

@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from math import prod
 from typing import Literal
 
 from tabla.base.source import Span
 from tabla.graph.graph import Affine, Index
+from tabla.languages.kernel.boxes import Box, around, volume
 
 Type = Literal["real", "integer", "truth"]
 Role = Literal["input", "label", "model", "value"]
@@ -121,6 +123,21 @@ class Statement(Node):
     value: Expression
     conditions: tuple[Affine, ...] = ()
 
+    @property
+    def box(self) -> Box:
+        """The box around the elements that it writes, whatever its conditions say."""
+        return around(self.write, {index.name: index for index in self.indices})
+
+    @property
+    def dense(self) -> bool:
+        """Whether it writes all elements of that box where its conditions hold everywhere."""
+        return prod(index.extent for index in self.indices) == volume(self.box)
+
+    @property
+    def partial(self) -> bool:
+        """Whether it may leave elements of that box out."""
+        return bool(self.conditions) or not self.dense
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Update(Node):
@@ -170,9 +187,17 @@ def walk(expression: Expression) -> Iterator[Expression]:
 
 
 def rewritten(expression: Expression, leaf: Callable[[Expression], Expression]) -> Expression:
-    """Return an expression in which `leaf` has rewritten everything that is no function."""
+    """Return an expression in which `leaf` has rewritten everything that is no function. A reduction comes to it with
+    its new body.
+    """
     first, chain = spine(expression)
-    result = first if isinstance(first, Apply) else leaf(first)
+    match first:
+        case Apply():
+            result: Expression = first
+        case Reduce(body=body):
+            result = leaf(replace(first, body=rewritten(body, leaf)))
+        case _:
+            result = leaf(first)
     for call in chain:
         others = tuple(rewritten(argument, leaf) for argument in call.arguments[1:])
         result = replace(call, arguments=(result, *others))

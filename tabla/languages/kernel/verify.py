@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import prod
 
 import numpy as np
 
 from tabla.base.source import Span, TablaError
-from tabla.graph.constraints import coordinates, ends, satisfied, values
+from tabla.graph.constraints import coordinates, ends, possible, satisfied, values
 from tabla.graph.graph import Affine, Index
-from tabla.languages.kernel.boxes import Box, volume
+from tabla.languages.kernel.boxes import Box, whole
 from tabla.languages.kernel.coordinates import apart
 from tabla.languages.kernel.faults import refused
 from tabla.languages.kernel.regions import Region, first_outside
@@ -118,12 +117,11 @@ class _Statement:
         self._once(statement)
         box = self._box(target, statement.write, scope, statement.span)
         written = self._written[target.name]
-        partial = bool(statement.conditions) or not dense(statement, box)
-        if partial and written.boxes and not written.covers(box):
+        if statement.partial and written.boxes and not written.covers(box):
             message = f"a part of '{target.name}' is written, and other elements between have no value"
             raise refused(message, statement.span, "write all of it before")
-        if partial and not written.boxes:
-            box = tuple((0, size) for size in target.shape)  # what is left out is 0
+        if statement.partial and not written.boxes:
+            box = whole(target.shape)  # what is left out is 0
         self._written[target.name] = written.with_box(box)
 
     def _once(self, statement: Statement) -> None:
@@ -155,7 +153,7 @@ class _Statement:
         for name in (name for condition in conditions for name in condition.names if name not in inner):
             raise refused(f"there is no index '{name}' here", span, "give it a range: for i in 0:3")
         found = _Scope(inner, (*scope.conditions, *conditions))
-        if conditions and found.ends(Affine.of()) is None:
+        if conditions and not possible(found.conditions, list(found.indices.values())):
             raise refused("no values of the indices meet the conditions", span, "leave the statement or the sum out")
         return found
 
@@ -206,11 +204,6 @@ class _Statement:
                 message = f"the subscript {subscript} of '{tensor.name}' is {end} somewhere"
                 raise refused(message, span, f"the elements of this axis are 0 to {size - 1}")
         return box
-
-
-def dense(statement: Statement, box: Box) -> bool:
-    """Return whether a statement without conditions writes all elements of the box around its writes."""
-    return prod(index.extent for index in statement.indices) == volume(box)
 
 
 def _article(kind: str) -> str:

@@ -18,8 +18,6 @@ from collections.abc import Iterable
 
 from tabla.languages.onnx.model import Model
 
-LABEL = "label"
-"""The name of the label of a model that is fine-tuned."""
 _OTHER = re.compile(r"[^A-Za-z0-9_.:/-]")
 _OURS = re.compile(
     r"\.(?=(next|old|guard|stored|mean|deviation|classes|columns|words|any|flat|(t|at|early)\d+)$)"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +14,8 @@ from tabla.base.faults import did_you_mean
 from tabla.base.source import TablaError
 from tabla.graph.format import Format
 from tabla.graph.graph import Graph
+from tabla.languages.losses import LABEL
 from tabla.languages.onnx import Imported, Model, inference, read_path
-from tabla.languages.onnx.names import LABEL
 from tabla.languages.onnx.training import Tuning, learning
 from tabla.languages.options import ProgramOptions
 from tabla.languages.preprocess import Preprocessed
@@ -83,12 +82,11 @@ def _real(program: Program) -> tuple[str, ...]:
 
 
 def _tuning(options: ProgramOptions) -> Tuning:
-    rate = options.learning_rate
     return Tuning(
         train=tuple(options.train),
         freeze=tuple(options.freeze),
         loss=options.loss,
-        rate=None if rate is None else Fraction(str(rate)),
+        rate=options.exact_rate,
     )
 
 

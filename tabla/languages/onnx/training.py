@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, NoReturn, get_args
+from typing import NoReturn
 
 from tabla.base.faults import did_you_mean
 from tabla.base.source import Span, TablaError, TablaValueError
+from tabla.languages.losses import LABEL, Loss, checked_loss
 from tabla.languages.onnx.model import MACHINE_LEARNING, Model, Node
-from tabla.languages.onnx.names import LABEL
 from tabla.languages.onnx.operators.distributions import softmax
 from tabla.languages.onnx.program import Imported
 from tabla.languages.onnx.tiles import made, number, pair
@@ -19,8 +19,6 @@ from tabla.languages.onnx.values import Known, Tensor
 from tabla.languages.tile import program as tile
 from tabla.languages.tile.gradient import backwards, derivative
 
-Loss = Literal["cross-entropy", "mse"]
-LOSSES: tuple[Loss, ...] = get_args(Loss)
 _SAME = ("Identity", "ZipMap", "Normalizer", "Cast", "Dropout", "Reshape", "Flatten", "Squeeze")
 """Operators behind probabilities that only pass them on."""
 
@@ -41,14 +39,7 @@ class Tuning:
         """Return the loss and the rate. One that is missing or wrong is a `TablaError`."""
         if self.train and self.freeze:
             raise TablaValueError("--train and --freeze are both given", hint="say what learns, or what does not")
-        if self.loss is None:
-            raise TablaValueError("a model that learns needs a loss", hint=f"add --loss {' or --loss '.join(LOSSES)}")
-        if self.rate is None:
-            raise TablaValueError("a model that learns needs a learning rate", hint="add --learning-rate 0.01")
-        for loss in LOSSES:
-            if self.loss == loss:
-                return loss, self.rate
-        raise TablaValueError(f"there is no loss '{self.loss}'", hint=f"use {' or '.join(LOSSES)}")
+        return checked_loss(self.loss, self.rate, "model")
 
 
 def learning(model: Model, shapes: Mapping[str, Sequence[int]], tuning: Tuning) -> Imported:

@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 
 from tabla.base.faults import did_you_mean
 from tabla.base.source import Label, Span, TablaError
+from tabla.languages.losses import LABEL
 from tabla.languages.onnx.call import Call, Operator, Results, refuse_node
 from tabla.languages.onnx.constants import computed
 from tabla.languages.onnx.merging import Merged, merge
 from tabla.languages.onnx.model import DEFAULT, Given, Model, Node, shown
-from tabla.languages.onnx.names import LABEL, distinct, program_names
+from tabla.languages.onnx.names import distinct, program_names
 from tabla.languages.onnx.operators import OPERATORS
 from tabla.languages.onnx.tiles import number, reshaped
 from tabla.languages.onnx.values import LARGEST, Known, Labels, Tensor, Value

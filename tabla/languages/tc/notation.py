@@ -14,9 +14,10 @@ from tabla.base.source import Source, TablaError
 from tabla.graph.format import Format
 from tabla.graph.graph import Graph
 from tabla.graph.unread_parts import Conventions
-from tabla.languages.kernel.lower import lower as lower_kernel
-from tabla.languages.kernel.training import LABEL, Learning, asked_of, learning
+from tabla.languages.kernel.notation import reading_of
+from tabla.languages.kernel.training import Learning, asked_of, learning
 from tabla.languages.kernel.tree import Kernel
+from tabla.languages.losses import LABEL
 from tabla.languages.options import ProgramOptions
 from tabla.languages.preprocess import Preprocessed, preprocess
 from tabla.languages.reading import Reading, Reals
@@ -89,17 +90,7 @@ def _learning(
     with expanded.pointing_back():
         predicting = kernel_of(function, sizes, name=path.stem, models=(*options.keep, *asked.train))
         kernel = learning(predicting, asked)
-    return Reading(
-        name=path.stem,
-        text=expanded,
-        ast=lambda: function_text(function),
-        kernel=lambda: kernel,
-        lower=lambda number, results: lower_kernel(
-            kernel, number_format=number, results=results, runtime_rate=options.runtime_rate
-        ),
-        trainable=True,
-        values=tuple(name for name, tensor in kernel.tensors.items() if tensor.role == "value"),
-    )
+    return reading_of(kernel, expanded, lambda: function_text(function), options)
 
 
 def read_unit(path: Path, options: ProgramOptions) -> tuple[Preprocessed, Unit]:

@@ -6,7 +6,16 @@ import re
 import sys
 
 from tabla.base.faults import Faults
-from tabla.base.lexemes import MOST_DIGITS, Token, check_name, is_too_long, shortened, skip_stray, span_of, tokens_of
+from tabla.base.lexemes import (
+    MOST_DIGITS,
+    Token,
+    check_name,
+    is_too_long,
+    note_long,
+    skip_stray,
+    span_of,
+    tokens_of,
+)
 from tabla.base.source import Label, Source, Span, TablaError
 from tabla.languages.tile_cpp.types import TYPES
 
@@ -128,8 +137,7 @@ def t_FLOAT(t: Token) -> Token:
     r"(?:[0-9]+\.[0-9]*(?:[eE][+-]?[0-9]+)?|\.[0-9]+(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+)[fFlL]?(?!\w)"
     t.value = t.value.rstrip("fFlL")
     if is_too_long(t.value):
-        t.lexer.faults.add(f"the number '{shortened(t.value)}' is too long", span_of(t), hint="no type can hold it")
-        t.value = "1.0"
+        note_long(t, "1.0")
     return t
 
 
@@ -137,8 +145,7 @@ def t_INTEGER(t: Token) -> Token:
     r"(?:0[xX][0-9a-fA-F]+|[0-9]+)(?:[uU](?:ll|LL|[lL])?|(?:ll|LL|[lL])[uU]?)?(?!\w)"
     t.value = t.value.rstrip("uUlL")
     if len(t.value) > MOST_DIGITS:
-        t.lexer.faults.add(f"the number '{shortened(t.value)}' is too long", span_of(t), hint="no type can hold it")
-        t.value = "1"
+        note_long(t, "1")
     elif t.value[0] == "0" and t.value[1:2].isdigit() and t.value.strip("0"):
         hint = f"write {t.value.lstrip('0')}"
         t.lexer.faults.add(f"'{t.value}' begins with a 0, which makes it octal in C++", span_of(t), hint=hint)

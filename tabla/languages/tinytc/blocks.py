@@ -11,7 +11,7 @@ from tabla.base.source import Label, Span, TablaError
 from tabla.graph.graph import Affine, Index
 from tabla.languages.kernel.signatures import apply
 from tabla.languages.kernel.tree import Expression, Number, Read, Reduce
-from tabla.languages.tinytc.views import Mode, NeedsConstant, View, size_of, total, whole_of
+from tabla.languages.tinytc.views import Mode, NeedsConstant, View, size_of, whole_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +130,7 @@ class Block:
             raise NeedsConstant
         (index,) = axis.indices
         inner = _Axis(mode=axis.mode, indices=(Index(name=f"k.{self.number}", low=0, high=index.high),))
-        before = total(axis.whole, inner.whole, -1)
+        before = axis.whole - inner.whole
         read = self._read(0, [inner if number == self.mode else each for number, each in enumerate(axes)])
         reduce = Reduce(reduction="sum", indices=inner.indices, body=read, conditions=(before,), span=self.span)
         return axes, reduce

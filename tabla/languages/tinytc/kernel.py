@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 from tabla.base.source import Label, TablaError
-from tabla.graph.constraints import ends
-from tabla.graph.graph import Affine, Index
-from tabla.languages.kernel.boxes import Box
+from tabla.graph.constraints import possible
+from tabla.languages.kernel.boxes import around, axes, whole
 from tabla.languages.kernel.regions import Region
-from tabla.languages.kernel.tree import Expression, Kernel, Number, Read, Reduce, Role, Statement, Tensor, walk
-from tabla.languages.kernel.verify import dense, verify
-from tabla.languages.tinytc.loops import parts, reads_of, rewritten
+from tabla.languages.kernel.substitution import renamed
+from tabla.languages.kernel.tree import Kernel, Number, Read, Reduce, Role, Statement, Tensor, walk
+from tabla.languages.kernel.verify import verify
+from tabla.languages.tinytc.loops import parts, reads_of
 from tabla.languages.tinytc.syntax import Function
 from tabla.languages.tinytc.translate import MOST_STATEMENTS, Translated, Translation
 
@@ -52,7 +52,7 @@ def kernel_of(function: Function, name: str, keep: Sequence[str] = ()) -> Interf
             tensors[each] = Tensor(name=each, shape=found.shapes[each], role=role, span=spans[each])
     statements = [_copy(each, found.shapes[each]) for each in given]
     statements += [_zero(each, found.shapes[each]) for each in found.shapes if each in found.filled]
-    statements += [_renamed(statement, written) for statement in found.statements]
+    statements += [renamed(statement, {each: f"{each}{OUT}" for each in written}) for statement in found.statements]
     read = {part.tensor for statement in statements for part in reads_of(statement.value)}
     used = {statement.target for statement in statements} | {each for each in read if each in found.local}
     names = {f"{each}{OUT}": each for each in written}
@@ -88,7 +88,7 @@ def _whole(statements: Iterable[Statement]) -> list[Statement]:
 
 def _runs(statement: Statement) -> bool:
     """Return whether any values of the indices meet the conditions of a statement."""
-    return not statement.conditions or ends(Affine.of(), statement.conditions, statement.indices) is not None
+    return not statement.conditions or possible(statement.conditions, statement.indices)
 
 
 def _order(name: str, parameters: Sequence[str]) -> tuple[int, str]:
@@ -97,7 +97,6 @@ def _order(name: str, parameters: Sequence[str]) -> tuple[int, str]:
 
 def _begins(name: str, found: Translated) -> bool:
     """Return whether a memref is wholly written before any of its elements is read."""
-    whole = tuple((0, size) for size in found.shapes[name])
     region = Region()
     for statement in found.statements:
         ranges = {index.name: index for index in statement.indices}
@@ -105,41 +104,20 @@ def _begins(name: str, found: Translated) -> bool:
             if isinstance(part, Reduce):
                 ranges |= {index.name: index for index in part.indices}
         for read in reads_of(statement.value):
-            if read.tensor == name and not region.covers(_box(read.subscripts, ranges)):
+            if read.tensor == name and not region.covers(around(read.subscripts, ranges)):
                 return False
-        if statement.target == name and not statement.conditions:
-            box = _box(statement.write, ranges)
-            if dense(statement, box):
-                region = region.with_box(box)
-    return region.covers(whole)
-
-
-def _box(subscripts: Iterable[Affine], ranges: Mapping[str, Index]) -> Box:
-    return tuple((low, high + 1) for low, high in (subscript.bounds(ranges) for subscript in subscripts))
-
-
-def _axes(name: str, shape: Sequence[int]) -> tuple[tuple[Index, ...], tuple[Affine, ...]]:
-    indices = tuple(Index(name=f"{name}.axis{axis}", low=0, high=size) for axis, size in enumerate(shape))
-    return indices, tuple(Affine.make(0, {index.name: 1}) for index in indices)
+        if statement.target == name and not statement.partial:
+            region = region.with_box(statement.box)
+    return region.covers(whole(found.shapes[name]))
 
 
 def _copy(name: str, shape: Sequence[int]) -> Statement:
-    indices, subscripts = _axes(name, shape)
+    indices, subscripts = axes(whole(shape), name + ".axis{}")
     return Statement(
         target=f"{name}{OUT}", write=subscripts, indices=indices, value=Read(tensor=name, subscripts=subscripts)
     )
 
 
 def _zero(name: str, shape: Sequence[int]) -> Statement:
-    indices, subscripts = _axes(name, shape)
+    indices, subscripts = axes(whole(shape), name + ".axis{}")
     return Statement(target=name, write=subscripts, indices=indices, value=Number(value=Fraction(0)))
-
-
-def _renamed(statement: Statement, written: Sequence[str]) -> Statement:
-    def leaf(part: Expression) -> Expression:
-        if isinstance(part, Read) and part.tensor in written:
-            return replace(part, tensor=f"{part.tensor}{OUT}")
-        return part
-
-    target = f"{statement.target}{OUT}" if statement.target in written else statement.target
-    return replace(statement, target=target, value=rewritten(statement.value, leaf))

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
 from tabla.graph.graph import Affine, Index
 from tabla.languages.kernel.signatures import apply
-from tabla.languages.kernel.tree import Apply, Expression, Number, Position, Read, Reduce, Reduction, Statement, walk
-from tabla.languages.kernel.verify import dense
-from tabla.languages.tinytc.views import substituted, total
+from tabla.languages.kernel.substitution import placed
+from tabla.languages.kernel.tree import (
+    Apply,
+    Expression,
+    Number,
+    Position,
+    Read,
+    Reduce,
+    Reduction,
+    Statement,
+    rewritten,
+    walk,
+)
 
 _JOINS: Mapping[str, Reduction] = {"add": "sum", "max": "max", "min": "min"}
-
-
-def rewritten(expression: Expression, leaf: Callable[[Expression], Expression]) -> Expression:
-    """Return an expression in which `leaf` has rewritten positions and reads; sums keep their indices."""
-    match expression:
-        case Apply(arguments=arguments):
-            return replace(expression, arguments=tuple(rewritten(each, leaf) for each in arguments))
-        case Reduce(body=body):
-            return replace(expression, body=rewritten(body, leaf))
-        case _:
-            return leaf(expression)
 
 
 def reads_of(expression: Expression) -> Iterator[Read]:
@@ -54,7 +53,7 @@ def distributed(index: Index, statements: Sequence[Statement], own: frozenset[st
             _apart(index.name, [access[axis] for access in accesses], bound) for axis in range(len(accesses[0]))
         ):
             return None
-    turn = total(Affine.make(0, {index.name: 1}), Affine.of(-index.low))
+    turn = Affine.make(-index.low, {index.name: 1})
 
     def leaf(part: Expression) -> Expression:
         if isinstance(part, Read) and part.tensor in own:
@@ -107,9 +106,7 @@ def parts(statement: Statement) -> Iterator[Statement]:
 
     No point of the statement may read what another one writes.
     """
-    ranges = {index.name: index for index in statement.indices}
-    ends = [subscript.bounds(ranges) for subscript in statement.write]
-    if dense(statement, tuple((low, high + 1) for low, high in ends)):
+    if statement.dense:
         yield statement
         return
 
@@ -124,30 +121,16 @@ def parts(statement: Statement) -> Iterator[Statement]:
 
 def _at(statement: Statement, index: Index, turn: int) -> Statement:
     """Return a statement for one value of an index."""
-    values = {index.name: Affine.of(turn)}
 
-    def forms(old: tuple[Affine, ...]) -> tuple[Affine, ...]:
-        return tuple(substituted(form, values) for form in old)
-
-    def value(part: Expression) -> Expression:
-        match part:
-            case Apply(arguments=arguments):
-                return replace(part, arguments=tuple(map(value, arguments)))
-            case Reduce(body=body, conditions=conditions):
-                return replace(part, body=value(body), conditions=forms(conditions))
-            case Read(subscripts=subscripts):
-                return replace(part, subscripts=forms(subscripts))
-            case Position(index=name) if name == index.name:
-                return Number(value=Fraction(turn), type="integer")
-            case _:
-                return part
+    def form(old: Affine) -> Affine:
+        return old.substituted({index.name: Affine.of(turn)})
 
     return replace(
         statement,
-        write=forms(statement.write),
+        write=tuple(map(form, statement.write)),
         indices=tuple(other for other in statement.indices if other is not index),
-        value=value(statement.value),
-        conditions=forms(statement.conditions),
+        value=placed(statement.value, form),
+        conditions=tuple(map(form, statement.conditions)),
     )
 
 

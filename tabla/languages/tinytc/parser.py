@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import NoReturn, TypeVar
 
 from tabla.base.faults import Faults, did_you_mean
-from tabla.base.lexemes import MOST_DIGITS, Lexeme, Token
+from tabla.base.lexemes import MOST_DIGITS, Lexeme, Token, is_too_long
 from tabla.base.source import Label, Source, Span, TablaError
 from tabla.languages.tinytc.lexer import read_tokens
 from tabla.languages.tinytc.syntax import (
@@ -399,8 +399,7 @@ class _Parser:
 
 def _number(word: Lexeme) -> int | Fraction:
     text = word.text
-    power = re.fullmatch(r"[^xX]*[eE]([+-]?[0-9]+)", text)
-    if len(text) > MOST_DIGITS or (power is not None and abs(int(power[1])) > MOST_DIGITS):
+    if len(text) > MOST_DIGITS or ("x" not in text.lower() and is_too_long(text)):
         raise TablaError("this number is too long", Label(word.span), hint="no type can hold it")
     try:
         if "x" in text.lower() and not {".", "p", "P"} & set(text):

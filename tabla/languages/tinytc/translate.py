@@ -35,7 +35,7 @@ from tabla.languages.tinytc.syntax import (
     Slice,
 )
 from tabla.languages.tinytc.truths import Truth, compared, constant
-from tabla.languages.tinytc.views import NeedsConstant, View, Views, total
+from tabla.languages.tinytc.views import NeedsConstant, View, Views
 
 MOST_TURNS = 4096
 MOST_STATEMENTS = 4000
@@ -524,7 +524,7 @@ class Translation:
             return apply("not", value, span=span)
         if isinstance(value, Affine) and name in ("neg", "abs"):
             if name == "neg":
-                return total(Affine.of(), value, -1)
+                return -value
             if not value.coefficients:
                 return Affine.of(abs(value.constant))
             raise NeedsConstant
@@ -546,12 +546,12 @@ class Translation:
     def _of_integers(self, name: str, left: Affine, right: Affine, span: Span) -> Affine:
         match name:
             case "add":
-                return total(left, right)
+                return left + right
             case "sub":
-                return total(left, right, -1)
+                return left - right
             case "mul" if not left.coefficients or not right.coefficients:
                 form, factor = (left, right.constant) if not right.coefficients else (right, left.constant)
-                return total(Affine.of(), form, factor)
+                return form * factor
         if left.coefficients or right.coefficients:
             raise NeedsConstant
         a, b = left.constant, right.constant

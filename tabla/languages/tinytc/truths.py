@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tabla.graph.graph import Affine
-from tabla.languages.tinytc.views import total
 
 Case = tuple[Affine, ...]
 Cases = tuple[Case, ...]
@@ -46,8 +45,8 @@ def constant(value: bool) -> Truth:
 
 def compared(name: str, left: Affine, right: Affine) -> Truth:
     """Return the comparison of two integers."""
-    below = total(total(right, left, -1), Affine.of(-1))  # right - left - 1 >= 0
-    above = total(total(left, right, -1), Affine.of(-1))
+    below = right - left - 1
+    above = left - right - 1
     match name:
         case "less_than":
             return _single(below)
@@ -58,16 +57,13 @@ def compared(name: str, left: Affine, right: Affine) -> Truth:
         case "greater_than_equal":
             return _single(below).negated()
         case "equal":
-            return Truth(
-                yes=_cases([(total(left, right, -1), total(right, left, -1))]), no=_cases([(below,), (above,)])
-            )
+            return Truth(yes=_cases([(left - right, right - left)]), no=_cases([(below,), (above,)]))
         case _:
             return compared("equal", left, right).negated()
 
 
 def _single(form: Affine) -> Truth:
-    opposite = total(Affine.of(-1), form, -1)
-    return Truth(yes=_cases([(form,)]), no=_cases([(opposite,)]))
+    return Truth(yes=_cases([(form,)]), no=_cases([(form.fails,)]))
 
 
 def _product(one: Cases, other: Cases) -> Cases:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from math import prod
@@ -50,14 +50,14 @@ class View:
         values: dict[str, Affine] = {}
         for mode, subscript in zip(self.modes, subscripts, strict=True):
             values |= zip((digit.name for digit in mode), parts_of(mode, subscript), strict=True)
-        return tuple(substituted(form, values) for form in self.subscripts)
+        return tuple(form.substituted(values) for form in self.subscripts)
 
     def by_digits(self, digits: Sequence[Sequence[Affine]]) -> tuple[Affine, ...]:
         """Return the subscripts of the memref for the parts of each mode."""
         values: dict[str, Affine] = {}
         for mode, parts in zip(self.modes, digits, strict=True):
             values |= zip((digit.name for digit in mode), parts, strict=True)
-        return tuple(substituted(form, values) for form in self.subscripts)
+        return tuple(form.substituted(values) for form in self.subscripts)
 
 
 def size_of(mode: Mode) -> int:
@@ -82,24 +82,8 @@ def whole_of(mode: Mode, parts: Sequence[Affine]) -> Affine:
     """Return the subscript that has these parts."""
     whole, stride = Affine.of(), 1
     for digit, part in zip(mode, parts, strict=True):
-        whole, stride = total(whole, part, stride), stride * digit.size
+        whole, stride = whole + part * stride, stride * digit.size
     return whole
-
-
-def total(left: Affine, right: Affine, factor: int = 1) -> Affine:
-    """Return ``left + factor * right``."""
-    coefficients = dict(left.coefficients)
-    for name, coefficient in right.coefficients:
-        coefficients[name] = coefficients.get(name, 0) + factor * coefficient
-    return Affine.make(left.constant + factor * right.constant, coefficients)
-
-
-def substituted(form: Affine, values: Mapping[str, Affine]) -> Affine:
-    """Return a form in which other forms stand for some names."""
-    result = Affine.of(form.constant)
-    for name, coefficient in form.coefficients:
-        result = total(result, values.get(name, Affine.make(0, {name: 1})), coefficient)
-    return result
 
 
 class Views:
@@ -129,7 +113,7 @@ class Views:
                 values |= zip((digit.name for digit in mode), parts_of(mode, offset), strict=True)
             elif len(mode) == 1:
                 fresh = self._digit(size)
-                values[mode[0].name] = total(offset, Affine.make(0, {fresh.name: 1}))
+                values[mode[0].name] = offset + Affine.make(0, {fresh.name: 1})
                 modes.append((fresh,))
             elif size == size_of(mode) and offset == Affine.of():
                 modes.append(mode)
@@ -138,7 +122,7 @@ class Views:
         return View(
             base=view.base,
             modes=tuple(modes),
-            subscripts=tuple(substituted(form, values) for form in view.subscripts),
+            subscripts=tuple(form.substituted(values) for form in view.subscripts),
         )
 
     def expanded(self, view: View, mode: int, shape: Sequence[int]) -> View:
@@ -152,7 +136,7 @@ class Views:
         return View(
             base=view.base,
             modes=(*view.modes[:mode], *((digit,) for digit in digits), *view.modes[mode + 1 :]),
-            subscripts=tuple(substituted(form, {old[0].name: whole}) for form in view.subscripts),
+            subscripts=tuple(form.substituted({old[0].name: whole}) for form in view.subscripts),
         )
 
     def fused(self, view: View, first: int, last: int) -> View:

@@ -6,6 +6,7 @@ import pytest
 
 from tabla.base.source import Source, TablaError
 from tabla.languages.kernel.parser import parse
+from tests.languages.marked import marked_by
 
 HEAD = "input x[3]: real; model w[3]: real; value y[3]: real; value t: truth; value n: integer; value s: real;\n"
 FAULTS = {
@@ -76,8 +77,7 @@ def test_faults(name: str) -> None:
     source = Source.from_text(f"{HEAD}{text} return s;", "x.kernel")
     with pytest.raises(TablaError, match=message) as caught:
         parse(source, "x")
-    span = caught.value.labels[0].span
-    assert source.text[span.start : span.end] == place
+    assert marked_by(caught.value) == place
     assert caught.value.hint
 
 

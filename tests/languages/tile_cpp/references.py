@@ -13,32 +13,26 @@ import numpy as np
 from tabla.base.source import Source
 from tabla.languages.tile import Program
 from tabla.languages.tile_cpp.trace import File, load, trace
+from tests.languages.tile.references import Reference as TileReference
 
 Array = np.ndarray[Any, Any]
 PROGRAMS = Path(__file__).parents[2] / "programs" / "tile_cpp"
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class Reference(TileReference):
     """A function with its arguments, what it gives, and the ranges of integers to draw."""
 
-    shapes: dict[str, tuple[int, ...]]
-    results: Callable[..., Any]
-    arguments: dict[str, Any] = field(default_factory=dict)
     whole: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     def draw(self, seed: int) -> dict[str, Array]:
-        """Inputs from a seed; multiples of 1/256, so that words hold them exactly."""
-        random = np.random.default_rng(seed)
-        drawn = {n: np.asarray(np.round(random.uniform(-1.5, 1.5, s) * 256) / 256) for n, s in self.shapes.items()}
-        for name, (low, high) in self.whole.items():
-            drawn[name] = random.integers(low, high, self.shapes[name]).astype(np.float64)
-        return drawn
-
-    def expected(self, arrays: dict[str, Array]) -> tuple[Array, ...]:
-        """The results."""
-        found = self.results(**arrays)
-        return tuple(np.asarray(each) for each in (found if isinstance(found, tuple) else (found,)))
+        """Inputs from a seed; reals are multiples of 1/256, so that words hold them exactly."""
+        drawn = TileReference.draw(self, seed)
+        random = np.random.default_rng([seed, 1])
+        return drawn | {
+            name: random.integers(low, high, self.shapes[name]).astype(np.float64)
+            for name, (low, high) in self.whole.items()
+        }
 
 
 @cache

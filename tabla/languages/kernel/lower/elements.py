@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from tabla.base.source import Span
-from tabla.graph.constraints import ends
+from tabla.graph.constraints import failures
 from tabla.graph.graph import Affine, Constant, Index, Linear, Operand, Operation, Read, Term
-from tabla.languages.kernel.boxes import Box, difference, intersection
+from tabla.languages.kernel.boxes import Box, around, axes, difference, intersection, whole, without
 from tabla.languages.kernel.faults import refused
 from tabla.languages.kernel.lower.builder import GraphBuilder
 from tabla.languages.kernel.regions import Region
@@ -83,7 +83,7 @@ class Elements:
 
     def read(self, name: str, subscripts: tuple[Affine, ...], span: Span | None) -> Operand:
         """Return an element of `name` as one operand. The subscripts run over the builder's ranges."""
-        hull = tuple((low, high + 1) for low, high in (s.bounds(self._builder.ranges) for s in subscripts))
+        hull = around(subscripts, self._builder.ranges)
         reached = [piece for piece in self._pieces[name] if intersection(piece.box, hull) is not None]
         if len(reached) == 1 and isinstance(copied := reached[0].source, Copied):
             return _through(copied, subscripts, span)
@@ -121,22 +121,19 @@ class Elements:
         old = self.read(name, write, span) if self._pieces.get(name) else None
         tensor = self._new(name, filled=old is None)
         self._builder.emit(tensor, write, indices, operation, span, conditions)
-        for number, condition in enumerate(conditions) if old is not None else ():
-            # The parts in which this condition is the first that fails are disjoint, and all of them are the rest.
-            rest = (*conditions[:number], condition.fails)
-            if ends(Affine.of(), rest, indices) is not None:
-                assert old is not None
+        if old is not None:
+            for rest in failures(conditions, indices):
                 self._builder.emit(tensor, write, indices, Linear(terms=(Term(factors=(old,)),)), span, rest)
         self.place(name, self._whole(name) if old is None else box, Stored(tensor=tensor))
 
     def store_under(
-        self, statement: Statement, box: Box, operation: Operation, conditions: tuple[Affine, ...], *, filled: bool
+        self, statement: Statement, operation: Operation, conditions: tuple[Affine, ...], *, filled: bool
     ) -> None:
         """Assign a reduction under conditions to a name that has no elements yet. With `filled` the rest of it is 0."""
         name = statement.target
         tensor = self._new(name, filled=filled)
         self._builder.emit(tensor, statement.write, statement.indices, operation, statement.span, conditions)
-        self.place(name, self._whole(name) if filled else box, Stored(tensor=tensor))
+        self.place(name, self._whole(name) if filled else statement.box, Stored(tensor=tensor))
 
     def place(self, name: str, box: Box, source: Source) -> None:
         """Let the elements of `box` be those of `source`."""
@@ -150,16 +147,14 @@ class Elements:
 
     def result(self, name: str) -> str:
         """Return a tensor that holds all of `name`. Elements that were never assigned are 0 in it."""
-        missing = [self._whole(name)]
-        for piece in self._pieces[name]:
-            missing = [rest for part in missing for rest in difference(part, piece.box)]
+        missing = without([self._whole(name)], (piece.box for piece in self._pieces[name]))
         held = {self._tensor(name, piece) for piece in self._pieces[name]}
         tensor = held.pop() if len(held) == 1 else None
         if tensor is not None and not missing and self._builder.role(tensor) == "value":
             return tensor
         tensor = self._gather(name)
         for box in missing:
-            indices, subscripts = _axes(box)
+            indices, subscripts = axes(box)
             zero = Term(factors=(Constant(value=Fraction(0)),))
             self._builder.emit(tensor, subscripts, indices, Linear(terms=(zero,)), self._tensors[name].span)
         return tensor
@@ -172,7 +167,7 @@ class Elements:
             case Multiplied(tensor=str(known)):
                 return known
             case Multiplied(write=write, indices=indices) as product:
-                reach = tuple((low, high + 1) for low, high in (w.bounds(_by_name(indices)) for w in write))
+                reach = around(write, _by_name(indices))
                 product.tensor = self._room(name, reach)
                 self._builder.emit(product.tensor, write, indices, Linear(terms=(product.term,)), product.span)
                 return product.tensor
@@ -180,7 +175,7 @@ class Elements:
                 return None
 
     def _whole(self, name: str) -> Box:
-        return tuple((0, size) for size in self._tensors[name].shape)
+        return whole(self._tensors[name].shape)
 
     def _close(self, tensor: str) -> None:
         for name, (newest, _) in list(self._open.items()):
@@ -235,15 +230,9 @@ class Elements:
         return target
 
     def _copy(self, name: str, target: str, piece: Piece) -> None:
-        indices, subscripts = _axes(piece.box)
+        indices, subscripts = axes(piece.box)
         operand = self.fetch(name, piece, subscripts)
         self._builder.emit(target, subscripts, indices, Linear(terms=(Term(factors=(operand,)),)), operand.span)
-
-
-def _axes(box: Box) -> tuple[tuple[Index, ...], tuple[Affine, ...]]:
-    """An index for each dimension of a box, and the subscripts that they make."""
-    indices = tuple(Index(name=f"axis{axis}", low=low, high=high) for axis, (low, high) in enumerate(box))
-    return indices, tuple(Affine.make(0, {index.name: 1}) for index in indices)
 
 
 def _by_name(indices: tuple[Index, ...]) -> dict[str, Index]:

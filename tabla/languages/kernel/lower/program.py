@@ -14,14 +14,13 @@ from tabla.base.source import Span, TablaError
 from tabla.graph.format import Format
 from tabla.graph.graph import Affine, Constant, Graph, Index, Read, Term
 from tabla.graph.unread_parts import MEANT
-from tabla.languages.kernel.boxes import Box
+from tabla.languages.kernel.boxes import Box, axes
 from tabla.languages.kernel.lower.builder import GraphBuilder
 from tabla.languages.kernel.lower.dividends import divided_alone, remark
 from tabla.languages.kernel.lower.elements import Copied, Elements, Multiplied, Piece, solvable
 from tabla.languages.kernel.lower.expressions import Expressions, Sum
 from tabla.languages.kernel.lower.rate import Descent, Rate, is_product
 from tabla.languages.kernel.tree import Kernel, Number, Reduce, Statement, Tensor, Update
-from tabla.languages.kernel.verify import dense
 
 
 class Updater:
@@ -48,8 +47,7 @@ class Updater:
         return target
 
     def _by_gradient(self, descent: Descent, piece: Piece, update: Update) -> None:
-        indices = tuple(Index(name=f"axis{axis}", low=low, high=high) for axis, (low, high) in enumerate(piece.box))
-        write = tuple(Affine.make(0, {index.name: 1}) for index in indices)
+        indices, write = axes(piece.box)
         word = self._elements.fetch(update.gradient, piece, write)
         descent.by_word(word, write, indices, update.span)
 
@@ -140,12 +138,11 @@ class _Lowering:
 
     def _state(self, statement: Statement) -> None:
         name, indices, write, span = statement.target, statement.indices, statement.write, statement.span
-        ranges = {index.name: index for index in indices}
-        self._builder.ranges.update(ranges)
-        box = tuple((low, high + 1) for low, high in (subscript.bounds(ranges) for subscript in write))
+        self._builder.ranges.update({index.name: index for index in indices})
+        box = statement.box
         match statement:
             case Statement(value=Number(value=number, span=place), conditions=()) if name not in self._gradients and (
-                not write or (not number and solvable(write) and dense(statement, box))
+                not write or (not number and solvable(write) and statement.dense)
             ):
                 # A single value that is known, and zeros, need no word; who reads them reads the constant.
                 constant = Constant(value=number, span=place)
@@ -155,11 +152,11 @@ class _Lowering:
             case Reduce(conditions=(_, *_)) as reduce if reduce.reduction != "norm" and not self._elements.pieces(name):
                 conditions = (*statement.conditions, *reduce.conditions)
                 operation, gaps = self._expressions.alone(reduce, name, indices, statement.conditions)
-                partial = gaps or bool(statement.conditions) or not dense(statement, box)
-                self._elements.store_under(statement, box, operation, conditions, filled=partial)
+                filled = gaps or statement.partial
+                self._elements.store_under(statement, operation, conditions, filled=filled)
                 return
         value = self._expressions.lower(statement.value, name, indices, statement.conditions)
-        if statement.conditions or not dense(statement, box):
+        if statement.partial:
             operation, conditions = self._expressions.operation(value), statement.conditions
             self._elements.store_where(name, box, write, indices, operation, conditions, span)
             return

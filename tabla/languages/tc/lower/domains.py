@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from math import gcd
 
-from tabla.graph.constraints import ends
+from tabla.graph.constraints import possible
 from tabla.graph.graph import Affine, Index
 from tabla.languages.tc import program
 from tabla.languages.tc.conditions import clauses
@@ -45,7 +45,7 @@ def left_out(step: Domain, sizes: Mapping[str, Size]) -> tuple[Points, ...]:
     found: list[Points] = []
     for at, form in enumerate(forms):
         piece = narrowed(points, [*forms[:at], form.fails])
-        if piece is not None and ends(Affine.of(), piece.constraints, piece.all) is not None:
+        if piece is not None and possible(piece.constraints, piece.all):
             found.append(piece)
     return tuple(found)
 
@@ -161,7 +161,7 @@ def _pieces(points: Points) -> tuple[Points, ...]:
                 return (points,)
             forms = [form for own in constraints for form in own or ()]
             piece = narrowed(replace(points, value=value), forms)
-            if piece is not None and ends(Affine.of(), piece.constraints, piece.all) is not None:
+            if piece is not None and possible(piece.constraints, piece.all):
                 found += _pieces(replace(piece, partial=points.partial))
     return tuple(found) if 0 < len(found) <= MOST_PIECES else (points,)
 

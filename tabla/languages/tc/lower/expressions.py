@@ -28,7 +28,7 @@ from tabla.graph.graph import (
     Read,
     Term,
 )
-from tabla.languages.kernel.boxes import Box, volume
+from tabla.languages.kernel.boxes import Box, axes, volume
 from tabla.languages.kernel.lower.builder import GraphBuilder, Sum, negated
 from tabla.languages.kernel.lower.choices import factor_of, undivided
 from tabla.languages.kernel.lower.functions import Functions
@@ -66,16 +66,12 @@ def padded(builder: GraphBuilder, owner: str, held: Held, inside: Box, wide: Box
     """
     if volume(wide) > MOST_PADDING * volume(inside):
         return None
-    indices = tuple(Index(name=f"axis{axis}", low=low, high=high) for axis, (low, high) in enumerate(inside))
-    copy = Read(tensor=held.tensor, subscripts=_from(indices, held.base), span=span)
+    indices, at = axes(inside)
+    copy = Read(tensor=held.tensor, subscripts=_less(at, held.base), span=span)
     name, base = builder.temporary(owner), tuple(low for low, _ in wide)
     builder.tensor(name, tuple(high - low for low, high in wide), "value", origin=owner, span=span, filled=True)
-    builder.emit(name, _from(indices, base), indices, Linear(terms=(Term(factors=(copy,)),)), span)
+    builder.emit(name, _less(at, base), indices, Linear(terms=(Term(factors=(copy,)),)), span)
     return Held(tensor=name, base=base)
-
-
-def _from(indices: Sequence[Index], base: Sequence[int]) -> tuple[Affine, ...]:
-    return tuple(Affine.make(-low, {index.name: 1}) for index, low in zip(indices, base, strict=True))
 
 
 _FUNCTIONS: Mapping[str, FunctionName] = {

@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import reduce
 
 from tabla.base.source import Span
-from tabla.graph.constraints import ends
+from tabla.graph.constraints import possible
 from tabla.graph.format import Format
 from tabla.graph.graph import Affine, Constant, Extreme, Graph, Index, Linear, Operand, Operation, Product, Read, Term
 from tabla.languages.kernel.boxes import Box, covers, difference, hull, meets, volume
@@ -272,7 +272,7 @@ def _at(points: Points, held: Held) -> tuple[Affine, ...]:
 
 
 def _empty(points: Points) -> bool:
-    return bool(points.constraints) and ends(Affine.of(), points.constraints, points.all) is None
+    return bool(points.constraints) and not possible(points.constraints, points.all)
 
 
 def _begins(step: Domain) -> bool:

@@ -8,20 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
+from functools import reduce
 from typing import NoReturn
 
 from tabla.base.source import Label, Span, TablaError
-from tabla.graph.constraints import ends
+from tabla.graph.constraints import applying, possible
 from tabla.graph.graph import Affine, Index
 from tabla.languages.kernel import tree
-from tabla.languages.kernel.boxes import Box, covers, difference, hull, intersection
+from tabla.languages.kernel.boxes import MARKED, Box, axes, covers, difference, hull, intersection, whole, without
 from tabla.languages.kernel.constants import constant_value
-from tabla.languages.kernel.derivatives import axes, whole_number
 from tabla.languages.kernel.regions import Region
 from tabla.languages.kernel.signatures import SIGNATURES, apply
+from tabla.languages.kernel.substitution import whole_number, with_indices
 from tabla.languages.kernel.tree import Kernel, Number, Read, Reduce, Statement, Tensor
-from tabla.languages.kernel.verify import dense, verify
-from tabla.languages.kernel.versions import with_indices
+from tabla.languages.kernel.verify import verify
 from tabla.languages.tc import program
 from tabla.languages.tc.lower.domains import left_out, pieces_of, stated
 from tabla.languages.tc.lower.means import overwriting
@@ -99,12 +99,12 @@ class _Translation:
         self.bases[name] = tuple(low for low, _ in box)
         shape = tuple(high - low for low, high in box)
         self.tensors[unique] = Tensor(name=unique, shape=shape, role=role, span=tensor.span, base=self.bases[name])
-        self.regions[name] = Region(boxes=() if role == "value" else (tuple((0, size) for size in shape),))
+        self.regions[name] = Region(boxes=() if role == "value" else (whole(shape),))
 
     def give(self, name: str, unique: str, base: tuple[int, ...]) -> None:
         """Let a tensor of the function be one that the kernel has already."""
         self.names[name], self.bases[name] = unique, base
-        self.regions[name] = Region(boxes=(tuple((0, size) for size in self.tensors[unique].shape),))
+        self.regions[name] = Region(boxes=(whole(self.tensors[unique].shape),))
 
     def run(self) -> None:
         """Append the statements of the function, in the order of the text."""
@@ -118,8 +118,7 @@ class _Translation:
     def complete(self, name: str) -> None:
         """Let a tensor that no statement has written be 0."""
         if not self.regions[name].boxes:
-            tensor = self._tensor(name)
-            self._fill(name, tuple((0, size) for size in tensor.shape), self.inference.function.tensors[name].span)
+            self._fill(name, whole(self._tensor(name).shape), self.inference.function.tensors[name].span)
 
     def _assign(self, step: Domain) -> None:
         statement, span = step.statement, step.statement.span
@@ -163,13 +162,14 @@ class _Translation:
     def _state(self, points: Points, *, joins: bool, mean: tuple[str, tree.Expression] | None) -> None:
         """Append the statement of some points. One that `joins` goes on from the elements that it writes."""
         statement = points.step.statement
-        name, outer = statement.target, {index.name for index in points.indices}
-        inner = tuple(form for form in points.constraints if not outer.issuperset(form.names))
+        name = statement.target
         value = _Values(self, points).real(points.value)
         if statement.reduction is not None and points.reduced:
             kind = _REDUCTIONS[statement.reduction]
-            if points.constraints and ends(Affine.of(), points.constraints, points.all) is None:
+            if points.constraints and not possible(points.constraints, points.all):
                 _refuse(f"a {kind} of no values", statement.span, "let its conditions hold somewhere")
+            own = applying(points.constraints, points.indices)
+            inner = tuple(form for form in points.constraints if form not in own)
             value = Reduce(reduction=kind, indices=points.reduced, body=value, conditions=inner, span=statement.span)
         if mean is not None:
             function, factor = mean
@@ -184,26 +184,26 @@ class _Translation:
     def _write(self, points: Points, value: tree.Expression) -> None:
         """Append a statement that writes a value at the points of the outputs."""
         statement = points.step.statement
-        name, outer = statement.target, {index.name for index in points.indices}
+        name = statement.target
         at = self._at(name, (points.places[index] for index in statement.indices))
         own = Statement(
             target=self.names[name],
             write=at,
             indices=points.indices,
             value=value,
-            conditions=tuple(form for form in points.constraints if outer.issuperset(form.names)),
+            conditions=applying(points.constraints, points.indices),
             span=statement.span,
         )
-        if own.conditions and ends(Affine.of(), own.conditions, own.indices) is None:
+        if own.conditions and not possible(own.conditions, own.indices):
             return
-        shape = tuple((0, size) for size in self._tensor(name).shape)
-        box = tuple((low, high + 1) for low, high in (form.bounds(points.box) for form in at))
-        if own.conditions or not dense(own, box):
+        box = own.box
+        if own.partial:
             # What the statement leaves out is 0 if nothing was written before, or stays as it is.
-            box = intersection(box, shape) or box
+            box = intersection(box, all_of := whole(self._tensor(name).shape)) or box
             if self.regions[name].boxes:
                 self._fill(name, box, statement.span)
-            box = box if self.regions[name].boxes else shape
+            else:
+                box = all_of
         self.statements.append(own)
         self.regions[name] = self.regions[name].with_box(box)
 
@@ -230,15 +230,12 @@ class _Translation:
 
     def _fill(self, name: str, box: Box, span: Span) -> None:
         """Let elements of a box that have no value yet be 0."""
-        missing = [box]
-        for old in self.regions[name].boxes:
-            missing = [piece for part in missing for piece in difference(part, old)]
-        for piece in missing:
+        for piece in without([box], self.regions[name].boxes):
             self._number(name, piece, Fraction(0), span)
             self.regions[name] = self.regions[name].with_box(piece)
 
     def _number(self, name: str, box: Box, value: Fraction, span: Span) -> None:
-        indices, at = axes(box)
+        indices, at = axes(box, MARKED)
         number = Number(value=value, span=span)
         self.statements.append(Statement(target=self.names[name], write=at, indices=indices, value=number, span=span))
 
@@ -264,10 +261,9 @@ class _Translation:
         for result, target in zip(call.function.results, call.targets, strict=True):
             if target not in self.names:
                 self.declare(target, "value")
-            shape = self._tensor(target).shape
-            box = tuple((0, size) for size in shape)
+            box = whole(self._tensor(target).shape)
             inner._fill(result, box, call.span)
-            indices, at = axes(box)
+            indices, at = axes(box, MARKED)
             value = Read(tensor=inner.names[result], subscripts=at, span=call.span)
             self.statements.append(
                 Statement(target=self.names[target], write=at, indices=indices, value=value, span=call.span)
@@ -276,11 +272,7 @@ class _Translation:
 
     def _now(self, name: str) -> Box:
         """Return the box around the elements that a tensor has by now, from 0 on."""
-        boxes = self.regions[name].boxes
-        around = boxes[0]
-        for other in boxes[1:]:
-            around = hull(around, other)
-        return around
+        return reduce(hull, self.regions[name].boxes)
 
     def _tensor(self, name: str) -> Tensor:
         return self.tensors[self.names[name]]

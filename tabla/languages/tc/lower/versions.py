@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from tabla.base.source import Span
-from tabla.graph.graph import Affine, Constant, Index, Linear, Operand, Read, Term
-from tabla.languages.kernel.boxes import Box, covers, hull, meets, without
+from tabla.graph.graph import Affine, Constant, Linear, Operand, Read, Term
+from tabla.languages.kernel.boxes import Box, axes, covers, hull, meets, without
 from tabla.languages.kernel.lower.builder import GraphBuilder
 from tabla.languages.tc.lower.words import Held
 
@@ -161,7 +161,7 @@ class Versions:
         self._emit(target, box, Read(tensor=source.tensor, subscripts=_at(box, source), span=span), span)
 
     def _emit(self, target: Part, box: Box, word: Operand, span: Span) -> None:
-        indices = tuple(Index(name=f"axis{axis}", low=low, high=high) for axis, (low, high) in enumerate(box))
+        indices, _ = axes(box)
         operation = Linear(terms=(Term(factors=(word,)),))
         self._builder.emit(target.held.tensor, _at(box, target.held), indices, operation, span)
         target.write(box)
@@ -169,4 +169,4 @@ class Versions:
 
 def _at(box: Box, held: Held) -> tuple[Affine, ...]:
     """Return the subscripts of a box's elements in a tensor of the graph."""
-    return tuple(Affine.of(-low, **{f"axis{axis}": 1}) for axis, low in zip(range(len(box)), held.base, strict=True))
+    return tuple(form - low for form, low in zip(axes(box)[1], held.base, strict=True))

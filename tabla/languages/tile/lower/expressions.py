@@ -46,6 +46,7 @@ FUNCTIONS: Mapping[Operator, FunctionName] = {
     "cosine": "cos",
     "error_function": "erf",
 }
+EXTREMES: Mapping[Operator, graph.ExtremeOp] = {"maximum": "max", "minimum": "min"}
 COMPARISONS: Mapping[Operator, CompareOp] = {
     "equal": "==",
     "not_equal": "!=",
@@ -106,8 +107,8 @@ class Expressions:
                 return self._product(*parts, span=node.span)
             case "select":
                 return self._choice(*(self.word(*part) for part in parts), span=node.span, test=node.inputs[0])
-            case "maximum" | "minimum":
-                match self._extreme("max" if node.operator == "maximum" else "min", *parts):
+            case operator if operator in EXTREMES:
+                match self._extreme(EXTREMES[operator], *parts):
                     case Extreme() as extreme:
                         return (Term(factors=(self._part(extreme, node.span),)),)
                     case terms:
@@ -219,8 +220,8 @@ class Expressions:
                 return Function(name=FUNCTIONS[operator], operand=self.word(*parts[0]))
             case "cast" if node.kind == "boolean":
                 return Compare(op="!=", left=self.word(*parts[0]), right=_ZERO)
-            case "maximum" | "minimum" if node not in self.positions:
-                match self._extreme("max" if node.operator == "maximum" else "min", *parts):
+            case operator if operator in EXTREMES and node not in self.positions:
+                match self._extreme(EXTREMES[operator], *parts):
                     case Extreme() as extreme:
                         return extreme
                     case terms:
