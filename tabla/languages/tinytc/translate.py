@@ -6,20 +6,21 @@ block instruction is a statement; a loop closes over the statements of its body.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import count
-from typing import NoReturn, TypeGuard
 
 from tabla.base.faults import did_you_mean
-from tabla.base.source import Label, Span, TablaError
+from tabla.base.source import Span
 from tabla.graph.graph import Affine, Index
 from tabla.languages.kernel.signatures import apply
 from tabla.languages.kernel.tree import Apply, Expression, Number, Read, Reduce, Statement, walk
+from tabla.languages.tinytc.arithmetic import cast, comparison, of_integers, of_one, of_reals, of_truths
 from tabla.languages.tinytc.blocks import Block
-from tabla.languages.tinytc.loops import distributed, joined, position, reads_of, summed
+from tabla.languages.tinytc.bodies import instructions_of, last_uses, length_of
+from tabla.languages.tinytc.loops import distributed, joined, reads_of, summed
 from tabla.languages.tinytc.parser import ARITHMETIC, BLOCKS, COMPARISONS, MATH, UNARY
 from tabla.languages.tinytc.syntax import (
     INTEGERS,
@@ -34,7 +35,8 @@ from tabla.languages.tinytc.syntax import (
     Scalar,
     Slice,
 )
-from tabla.languages.tinytc.truths import Truth, compared, constant
+from tabla.languages.tinytc.truths import Truth, constant
+from tabla.languages.tinytc.values import Batch, GroupId, Value, as_expression, is_expression, refuse
 from tabla.languages.tinytc.views import NeedsConstant, View, Views
 
 MOST_TURNS = 4096
@@ -43,22 +45,6 @@ MOST_STATEMENTS = 4000
 _LARGEST = 40
 """The most parts of an expression that is used several times."""
 _HALF = Number(value=Fraction(1, 2))
-
-
-@dataclass(frozen=True, slots=True)
-class GroupId:
-    """The number of the group, which is the number of the sample."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Batch:
-    """A parameter with a memref for each group: ``group<memref<...>x?>``, or a memref whose last mode is not known."""
-
-    view: View
-    group: bool
-
-
-Value = Affine | Expression | Truth | View | Batch | GroupId
 
 
 @dataclass(slots=True, kw_only=True)
@@ -88,12 +74,12 @@ class Translation:
     def __init__(self, function: Function) -> None:
         self._function = function
         self._views = Views()
-        self._found = Translated(grouped=any(each.name == "group_id" for each in _all(function.body)))
+        self._found = Translated(grouped=any(each.name == "group_id" for each in instructions_of(function.body)))
         self._scopes: list[dict[str, Value]] = [{}]
         self._blocks: list[list[Statement]] = [self._found.statements]
         self._own: list[set[str]] = [set()]
         self._numbers = count()
-        self._last = _last_uses(function.body)
+        self._last = last_uses(function.body)
         self._clock = 0
         self._written = 0
         self._fixed: set[str] = set()
@@ -107,12 +93,12 @@ class Translation:
 
     def _parameter(self, name: str, type: Scalar | Memref | Group, span: Span) -> Value:
         if name in self._found.shapes:
-            _refuse(f"'%{name}' is declared twice", span, "give one of them another name")
+            refuse(f"'%{name}' is declared twice", span, "give one of them another name")
         memref = type.memref if isinstance(type, Group) else type
         if isinstance(memref, Scalar):
             if memref.name not in REALS:
                 hint = f"write its value into the text: %{name} = constant 3 : {memref.name}"
-                _refuse(f"'%{name}' is a '{memref.name}' that is not known before the program runs", span, hint)
+                refuse(f"'%{name}' is a '{memref.name}' that is not known before the program runs", span, hint)
             self._found.shapes[name] = ()
             if self._found.grouped:
                 self._found.kept.add(name)
@@ -121,7 +107,7 @@ class Translation:
         sizes = memref.shape[:-1] if batch and not isinstance(type, Group) else memref.shape
         if None in sizes or (batch and not self._found.grouped):
             hint = "write the size, or $n and -D n=8" if None in sizes else "a group_id selects what is one sample"
-            _refuse(f"'%{name}' has a size that is not known", span, hint)
+            refuse(f"'%{name}' has a size that is not known", span, hint)
         shape = tuple(size for size in sizes if size is not None)
         self._found.shapes[name] = shape
         view = self._views.whole(name, shape)
@@ -140,7 +126,7 @@ class Translation:
             self._clock += 1
             if instruction.name == "yield":
                 if number + 1 < len(body):
-                    _refuse("something follows a yield", body[number + 1].span, "yield is the last instruction")
+                    refuse("something follows a yield", body[number + 1].span, "yield is the last instruction")
                 return [self._value(operand) for operand in instruction.operands]
             try:
                 results = self._instruction(instruction)
@@ -148,25 +134,25 @@ class Translation:
                 if len(self._blocks) > 1:
                     raise
                 hint = "use the modes before fuse, or a constant"
-                _refuse("a part of a fused mode that is no constant", instruction.span, hint)
+                refuse("a part of a fused mode that is no constant", instruction.span, hint)
             if len(results) != len(instruction.results):
                 plural = "value" if len(results) == 1 else "values"
                 message = (
                     f"'{instruction.name}' gives {len(results)} {plural}, and {len(instruction.results)} are named"
                 )
-                _refuse(message, instruction.span, "name each value that an instruction gives")
+                refuse(message, instruction.span, "name each value that an instruction gives")
             for local, result in zip(instruction.results, results, strict=True):
                 self._define(local, result)
         return []
 
     def _define(self, local: Local, value: Value) -> None:
         if any(local.name in scope for scope in self._scopes):
-            _refuse(f"'%{local.name}' is defined twice", local.span, "give one of them another name")
+            refuse(f"'%{local.name}' is defined twice", local.span, "give one of them another name")
         self._scopes[-1][local.name] = self._small(value)
 
     def _small(self, value: Value) -> Value:
         """Return a value whose expression is not so large that its use would make the program grow."""
-        if _is_expression(value) and sum(1 for _ in walk(value)) > _LARGEST:
+        if is_expression(value) and sum(1 for _ in walk(value)) > _LARGEST:
             return self._kept(value)
         return value
 
@@ -191,14 +177,14 @@ class Translation:
         self._written += 1
         if self._written > MOST_STATEMENTS:
             hint = "write foreach, or a block instruction, whose turns do not touch each other"
-            _refuse(f"the function is more than {MOST_STATEMENTS:,} statements, its loops written out", span, hint)
+            refuse(f"the function is more than {MOST_STATEMENTS:,} statements, its loops written out", span, hint)
         self._blocks[-1].append(Statement(target=target, write=write, indices=indices, value=value, span=span))
 
     def _overwrites(self, base: str) -> None:
         """Keep the values that read a tensor which is about to change, and that are still used."""
         for scope in self._scopes:
             for name, value in scope.items():
-                if _is_expression(value) and self._last.get(name, 0) > self._clock:
+                if is_expression(value) and self._last.get(name, 0) > self._clock:
                     if any(read.tensor == base for read in reads_of(value)):
                         scope[name] = self._kept(value)
 
@@ -217,11 +203,11 @@ class Translation:
 
     def _before_region(self, instruction: Instruction) -> None:
         """Keep the values that a region would read after it has changed what they are made of."""
-        if not any(each.name == "store" or each.name in BLOCKS for each in _all([instruction])):
+        if not any(each.name == "store" or each.name in BLOCKS for each in instructions_of([instruction])):
             return
         for scope in self._scopes:
             for name, value in scope.items():
-                if _is_expression(value) and self._last.get(name, 0) > self._clock:
+                if is_expression(value) and self._last.get(name, 0) > self._clock:
                     if any(read.tensor not in self._fixed for read in reads_of(value)):
                         scope[name] = self._kept(value)
 
@@ -242,13 +228,13 @@ class Translation:
                 return scope[operand.name]
         known = {name for scope in self._scopes for name in scope}
         hint = did_you_mean(operand.name, known) or "an instruction before gives it: %a = load %A[%i] : f32"
-        _refuse(f"there is no '%{operand.name}'", operand.span, hint)
+        refuse(f"there is no '%{operand.name}'", operand.span, hint)
 
     def _whole(self, operand: Operand) -> Affine:
         value = self._value(operand)
         if not isinstance(value, Affine):
             what = "the group id" if isinstance(value, GroupId) else "a value of the data"
-            _refuse(f"{what} where an index stands", operand.span, "indices are constants and the names of loops")
+            refuse(f"{what} where an index stands", operand.span, "indices are constants and the names of loops")
         return value
 
     def _number(self, operand: Operand) -> int:
@@ -259,8 +245,8 @@ class Translation:
 
     def _real(self, operand: Operand) -> Expression:
         value = self._value(operand)
-        if not _is_expression(value) or value.type != "real":
-            _refuse("this is no real number", operand.span, "a constant has a point: constant 1.0 : f32")
+        if not is_expression(value) or value.type != "real":
+            refuse("this is no real number", operand.span, "a constant has a point: constant 1.0 : f32")
         return value
 
     def _view(self, operand: Operand) -> View:
@@ -268,9 +254,9 @@ class Translation:
         if isinstance(value, Batch):
             hint = "select one: subview %P[0:8, 0:3, %gid]"
             hint = "select one: load %A[%gid]" if value.group else hint
-            _refuse("the memrefs of all groups", operand.span, hint)
+            refuse("the memrefs of all groups", operand.span, hint)
         if not isinstance(value, View):
-            _refuse("this is no memref", operand.span, "memrefs are parameters, views of them, and what alloca makes")
+            refuse("this is no memref", operand.span, "memrefs are parameters, views of them, and what alloca makes")
         return value
 
     # Instructions
@@ -281,7 +267,7 @@ class Translation:
             self._block(instruction)
             return []
         if name in COMPARISONS:
-            return [self._comparison(instruction)]
+            return [comparison(instruction.name, *self._two(instruction), instruction.span)]
         if name in ARITHMETIC or name in UNARY or name in MATH:
             return [self._arithmetic(instruction)]
         match name:
@@ -289,7 +275,7 @@ class Translation:
                 return [self._constant(instruction)]
             case "group_id":
                 if instruction.modifiers not in ((), ("x",)):
-                    _refuse("samples are numbered by group_id.x alone", instruction.span, "write group_id.x")
+                    refuse("samples are numbered by group_id.x alone", instruction.span, "write group_id.x")
                 return [GroupId()]
             case "alloca":
                 return [self._alloca(instruction)]
@@ -332,12 +318,12 @@ class Translation:
             return Affine.of(value)
         if isinstance(value, Fraction) and name in REALS:
             return Number(value=value, span=instruction.span)
-        _refuse(f"this constant is no '{name}'", operand.span, "1.0 is f32, 1 is index, true is bool")
+        refuse(f"this constant is no '{name}'", operand.span, "1.0 is f32, 1 is index, true is bool")
 
     def _alloca(self, instruction: Instruction) -> View:
         (type,) = instruction.types
         if not isinstance(type, Memref) or None in type.shape:
-            _refuse("alloca makes a memref of known sizes", instruction.span, "write alloca : memref<f32x4x8,local>")
+            refuse("alloca makes a memref of known sizes", instruction.span, "write alloca : memref<f32x4x8,local>")
         name = instruction.results[0].name if instruction.results else "memref"
         name = name if name.isidentifier() and name not in self._found.shapes else f"memref.{next(self._numbers)}"
         shape = tuple(size for size in type.shape if size is not None)
@@ -347,7 +333,7 @@ class Translation:
     def _subscripts(self, view: View, operands: Sequence[Operand], span: Span) -> tuple[Affine, ...]:
         if len(operands) != len(view.modes):
             hint = "write one index for each mode"
-            _refuse(f"the memref has {len(view.modes)} modes, and this has {len(operands)} indices", span, hint)
+            refuse(f"the memref has {len(view.modes)} modes, and this has {len(operands)} indices", span, hint)
         return view.at([self._whole(operand) for operand in operands])
 
     def _selected(self, batch: Batch, operands: Sequence[Operand], span: Span) -> Sequence[Operand]:
@@ -356,7 +342,7 @@ class Translation:
         last = last.offset if isinstance(last, Slice) and last.size is None else last
         if last is None or isinstance(last, Slice) or not isinstance(self._value(last), GroupId):
             hint = "the last mode of what has a size of '?' is selected by the group id: [.., %gid]"
-            _refuse("a sample is what the group id selects", span, hint)
+            refuse("a sample is what the group id selects", span, hint)
         return operands[:-1]
 
     def _load(self, instruction: Instruction) -> Value:
@@ -367,13 +353,13 @@ class Translation:
             if value.group:
                 if operands or not isinstance(type, Memref) or type.shape != value.view.shape:
                     hint = f"write load %A[%gid] : memref<f32{''.join(f'x{size}' for size in value.view.shape)}>"
-                    _refuse("this is not what the group holds", instruction.span, hint)
+                    refuse("this is not what the group holds", instruction.span, hint)
                 return value.view
             view = value.view
         else:
             view = self._view(source)
         if not isinstance(type, Scalar) or type.name not in REALS:
-            _refuse("an element is a real number", type.span, "write load %A[%i] : f32")
+            refuse("an element is a real number", type.span, "write load %A[%i] : f32")
         return Read(
             tensor=view.base, subscripts=self._subscripts(view, operands, instruction.span), span=instruction.span
         )
@@ -395,12 +381,12 @@ class Translation:
     def _writable(self, view: View, span: Span) -> None:
         if view.base in self._found.kept:
             hint = f"give '%{view.base}' a last mode of size '?', and select it by the group id"
-            _refuse(f"'%{view.base}' is the same for all groups, and is written", span, hint)
+            refuse(f"'%{view.base}' is the same for all groups, and is written", span, hint)
 
     def _mode(self, view: View, operand: Operand) -> int:
         mode = self._number(operand)
         if not 0 <= mode < len(view.modes):
-            _refuse(f"there is no mode {mode}", operand.span, f"the memref has {len(view.modes)} modes, from 0 on")
+            refuse(f"there is no mode {mode}", operand.span, f"the memref has {len(view.modes)} modes, from 0 on")
         return mode
 
     def _viewed(self, instruction: Instruction) -> View:
@@ -421,24 +407,24 @@ class Translation:
                     product *= size
                 if product != view.shape[mode]:
                     hint = "the product of the sizes is the size of the mode"
-                    _refuse(f"a mode of size {view.shape[mode]} as {shape}", instruction.span, hint)
+                    refuse(f"a mode of size {view.shape[mode]} as {shape}", instruction.span, hint)
                 made = self._views.expanded(view, mode, shape)
             case _:
                 if len(operands) != 2:
-                    _refuse("fuse takes two modes", instruction.span, "write fuse %A[0,1] : memref<f32x32>")
+                    refuse("fuse takes two modes", instruction.span, "write fuse %A[0,1] : memref<f32x32>")
                 first, last = (self._mode(view, operand) for operand in operands)
                 if first >= last:
-                    _refuse("fuse takes neighbouring modes, the first one first", instruction.span, "write [0,1]")
+                    refuse("fuse takes neighbouring modes, the first one first", instruction.span, "write [0,1]")
                 made = self._views.fused(view, first, last)
         if not isinstance(type, Memref) or type.shape != made.shape:
             hint = f"it is memref<f32{''.join(f'x{size}' for size in made.shape)}>"
-            _refuse(f"this is not what {instruction.name} gives", type.span, hint)
+            refuse(f"this is not what {instruction.name} gives", type.span, hint)
         return made
 
     def _part(self, view: View, operands: Sequence[Operand], span: Span) -> View:
         if len(operands) != len(view.modes):
             message = f"the memref has {len(view.modes)} modes, and this has {len(operands)} slices"
-            _refuse(message, span, "write one for each mode: offset:size")
+            refuse(message, span, "write one for each mode: offset:size")
         slices = []
         for operand, whole in zip(operands, view.shape, strict=True):
             assert isinstance(operand, Slice)
@@ -449,7 +435,7 @@ class Translation:
                 or size > whole
                 or (not offset.coefficients and not 0 <= offset.constant <= whole - max(size, 1))
             ):
-                _refuse(f"this part is outside of a mode of size {whole}", operand.span, "a slice is offset:size")
+                refuse(f"this part is outside of a mode of size {whole}", operand.span, "a slice is offset:size")
             slices.append((offset, size))
         return self._views.part(view, slices)
 
@@ -457,7 +443,7 @@ class Translation:
         operands = instruction.operands
         if len(operands) != BLOCKS[instruction.name]:
             message = f"'{instruction.name}' takes {BLOCKS[instruction.name]} operands, not {len(operands)}"
-            _refuse(message, instruction.span, "docs/tinytc.md has the block instructions")
+            refuse(message, instruction.span, "docs/tinytc.md has the block instructions")
         target = self._view(operands[-1])
         self._writable(target, operands[-1].span)
         sources = [self._view(each) for each in operands[1:-2] if not isinstance(each, Literal)]
@@ -479,48 +465,37 @@ class Translation:
 
     # Arithmetic
 
-    def _comparison(self, instruction: Instruction) -> Value:
-        name = instruction.name
-        left, right = self._two(instruction)
-        if isinstance(left, Affine) and isinstance(right, Affine):
-            return compared(name, left, right)
-        if _is_expression(left) and _is_expression(right):
-            names = {"greater_than": "greater", "less_than": "less"}
-            names |= {"greater_than_equal": "greater_equal", "less_than_equal": "less_equal"}
-            return apply(names.get(name, name), left, right, span=instruction.span)
-        _refuse("the operands of a comparison are of two types", instruction.span, "cast one of them")
-
     def _two(self, instruction: Instruction) -> tuple[Value, Value]:
         if len(instruction.operands) != 2:
-            _refuse(f"'{instruction.name}' takes two operands", instruction.span, "write add %a, %b : f32")
+            refuse(f"'{instruction.name}' takes two operands", instruction.span, "write add %a, %b : f32")
         left, right = (self._value(operand) for operand in instruction.operands)
         for value, operand in zip((left, right), instruction.operands, strict=True):
             if isinstance(value, View | Batch | GroupId):
                 what = "the group id" if isinstance(value, GroupId) else "a memref"
-                _refuse(f"{what} is no number", operand.span, "load elements first; the group id only selects a sample")
+                refuse(f"{what} is no number", operand.span, "load elements first; the group id only selects a sample")
         return left, right
 
     def _arithmetic(self, instruction: Instruction) -> Value:
         name, span = instruction.name, instruction.span
         if name in ("conj", "im", "re"):
-            _refuse("complex numbers are refused", span, "use real numbers")
+            refuse("complex numbers are refused", span, "use real numbers")
         if name in ARITHMETIC:
             left, right = self._two(instruction)
             if isinstance(left, Affine) and isinstance(right, Affine):
-                return self._of_integers(name, left, right, span)
+                return of_integers(name, left, right, span)
             if name in ("and", "or", "xor"):
-                return self._of_truths(name, left, right, span)
-            return self._of_reals(name, left, right, span)
+                return of_truths(name, left, right, span)
+            return of_reals(name, left, right, span)
         if len(instruction.operands) != 1:
-            _refuse(f"'{name}' takes one operand", span, f"write {name} %a : f32")
+            refuse(f"'{name}' takes one operand", span, f"write {name} %a : f32")
         value = self._value(instruction.operands[0])
         (type,) = instruction.types
         wanted = type.name if isinstance(type, Scalar) else "memref"
         if name == "cast":
-            return self._cast(value, wanted, span)
+            return cast(value, wanted, span)
         if name == "not" and isinstance(value, Truth):
             return value.negated()
-        if name == "not" and _is_expression(value) and value.type == "truth":
+        if name == "not" and is_expression(value) and value.type == "truth":
             return apply("not", value, span=span)
         if isinstance(value, Affine) and name in ("neg", "abs"):
             if name == "neg":
@@ -528,63 +503,9 @@ class Translation:
             if not value.coefficients:
                 return Affine.of(abs(value.constant))
             raise NeedsConstant
-        if not _is_expression(value) or value.type != "real":
-            _refuse(f"'{name}' takes a real number", span, "cast an integer first: cast %i : f32")
-        return _of_one(name, value, span)
-
-    def _cast(self, value: Value, wanted: str, span: Span) -> Value:
-        if isinstance(value, Affine):
-            if wanted in INTEGERS:
-                return value
-            if not value.coefficients:
-                return Number(value=Fraction(value.constant), span=span)
-            return apply("real", position(value), span=span)
-        if _is_expression(value) and value.type == "real" and wanted in REALS:
-            return value
-        _refuse(f"this is not cast to '{wanted}'", span, "integers become real, and nothing of the data an integer")
-
-    def _of_integers(self, name: str, left: Affine, right: Affine, span: Span) -> Affine:
-        match name:
-            case "add":
-                return left + right
-            case "sub":
-                return left - right
-            case "mul" if not left.coefficients or not right.coefficients:
-                form, factor = (left, right.constant) if not right.coefficients else (right, left.constant)
-                return form * factor
-        if left.coefficients or right.coefficients:
-            raise NeedsConstant
-        a, b = left.constant, right.constant
-        if name in ("div", "rem") and not b:
-            _refuse("an integer is divided by zero", span, "divide by another constant")
-        if name in ("shl", "shr") and not 0 <= b < 64:
-            _refuse(f"a shift by {b}", span, "shift by 0 to 63")
-        quotient = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1) if b else 0
-        results = {"div": quotient, "rem": a - b * quotient, "max": max(a, b), "min": min(a, b)}
-        results |= {"and": a & b, "or": a | b, "xor": a ^ b}
-        if name == "shl":
-            return Affine.of(a << b)
-        return Affine.of(a >> b if name == "shr" else results[name])
-
-    def _of_truths(self, name: str, left: Value, right: Value, span: Span) -> Value:
-        if isinstance(left, Truth) and isinstance(right, Truth):
-            if name == "and":
-                return left.both(right)
-            if name == "or":
-                return left.either(right)
-            return left.both(right.negated()).either(left.negated().both(right))
-        one, other = (_as_expression(each) for each in (left, right))
-        if one is None or other is None or name == "xor":
-            _refuse(f"'{name}' of values that are no truth values", span, "compare first: less_than %a, %b : bool")
-        return apply(name, one, other, span=span)
-
-    def _of_reals(self, name: str, left: Value, right: Value, span: Span) -> Value:
-        names = {"add": "add", "sub": "subtract", "mul": "multiply", "div": "divide", "max": "max", "min": "min"}
-        if not (_is_expression(left) and _is_expression(right) and left.type == right.type == "real"):
-            _refuse(f"the operands of '{name}' are of two types", span, "cast the integer first: cast %i : f32")
-        if name not in names:
-            _refuse(f"'{name}' of real numbers", span, "real numbers have add, sub, mul, div, max and min")
-        return apply(names[name], left, right, span=span)
+        if not is_expression(value) or value.type != "real":
+            refuse(f"'{name}' takes a real number", span, "cast an integer first: cast %i : f32")
+        return of_one(name, value, span)
 
     # Control
 
@@ -592,12 +513,12 @@ class Translation:
         condition = self._value(instruction.operands[0])
         regions = instruction.regions
         if instruction.types and len(regions) < 2:
-            _refuse("an if that gives values has an else", instruction.span, "add else { yield (...) }")
+            refuse("an if that gives values has an else", instruction.span, "add else { yield (...) }")
         if isinstance(condition, Truth) and condition.known is not None:
             return self._taken(instruction, regions[0] if condition.known else regions[1] if len(regions) > 1 else ())
-        mask = _as_expression(condition)
+        mask = as_expression(condition)
         if mask is None or mask.type != "truth":
-            _refuse("this is no truth value", instruction.operands[0].span, "compare: less_than %a, %b : bool")
+            refuse("this is no truth value", instruction.operands[0].span, "compare: less_than %a, %b : bool")
         self._before_region(instruction)
         if not isinstance(condition, Truth):
             mask = self._kept(mask)
@@ -618,7 +539,7 @@ class Translation:
         if not instruction.types:
             return []
         if any(len(values) != len(instruction.types) for values in yielded):
-            _refuse("the regions do not yield what the if gives", instruction.span, "yield a value for each type")
+            refuse("the regions do not yield what the if gives", instruction.span, "yield a value for each type")
         return [self._select(mask, one, other, instruction.span) for one, other in zip(*yielded, strict=True)]
 
     def _taken(self, instruction: Instruction, region: Sequence[Instruction]) -> list[Value]:
@@ -630,14 +551,14 @@ class Translation:
         try:
             # The clock counts both regions, wherever the one that is taken stands.
             if region and instruction.regions[0] is not region:
-                self._clock += _length(instruction.regions[0])
+                self._clock += length_of(instruction.regions[0])
             values = self._region(region)
         finally:
             self._scopes.pop()
-        self._clock = begin + sum(_length(each) for each in instruction.regions)
+        self._clock = begin + sum(length_of(each) for each in instruction.regions)
         del other
         if len(values) != len(instruction.types):
-            _refuse("the region does not yield what the if gives", instruction.span, "yield a value for each type")
+            refuse("the region does not yield what the if gives", instruction.span, "yield a value for each type")
         return values
 
     def _chosen(self, mask: Expression, statement: Statement, own: set[str]) -> Statement:
@@ -651,17 +572,17 @@ class Translation:
     def _select(self, mask: Expression, one: Value, other: Value, span: Span) -> Value:
         if one == other:
             return one
-        first, second = (_as_expression(each) for each in (one, other))
+        first, second = (as_expression(each) for each in (one, other))
         if first is None or second is None or first.type != second.type or isinstance(one, Affine):
             hint = "real numbers are chosen; choose an index by a comparison of indices"
-            _refuse("the data choose an integer", span, hint)
+            refuse("the data choose an integer", span, hint)
         return apply("select", mask, first, second, span=span)
 
     def _foreach(self, instruction: Instruction) -> None:
         names, ends = instruction.bound, instruction.operands
         if len(ends) != 2 * len(names):
             message = f"{len(names)} loops have {len(ends)} ends"
-            _refuse(message, instruction.span, "write foreach (%i, %j) = (%a, %b), (%c, %d) { ... }")
+            refuse(message, instruction.span, "write foreach (%i, %j) = (%a, %b), (%c, %d) { ... }")
         numbers = [self._number(end) for end in ends]
         ranges = list(zip(names, numbers[: len(names)], numbers[len(names) :], strict=True))
         self._before_region(instruction)
@@ -679,7 +600,7 @@ class Translation:
         low, high = (self._number(end) for end in instruction.operands[:2])
         step = self._number(instruction.operands[2]) if len(instruction.operands) > 2 else 1
         if step < 1:
-            _refuse(f"a loop with the step {step}", instruction.operands[2].span, "the step is positive")
+            refuse(f"a loop with the step {step}", instruction.operands[2].span, "the step is positive")
         local, *carried = instruction.bound
         self._before_region(instruction)
         if carried:
@@ -689,14 +610,14 @@ class Translation:
 
     def _no_yield(self, instruction: Instruction) -> None:
         if self._region(instruction.regions[0]):
-            _refuse("this loop carries no values", instruction.span, "write init(%a = %b) -> (f32), or no yield")
+            refuse("this loop carries no values", instruction.span, "write init(%a = %b) -> (f32), or no yield")
 
     def _turns(self, instruction: Instruction, local: Local, low: int, high: int, step: int, body: object) -> None:
         """Translate a loop: over the whole range if the turns do not touch each other, else turn by turn."""
         assert callable(body)
         turns = range(low, high, step)
         begin = self._clock
-        end = begin + _length(instruction.regions[0])
+        end = begin + length_of(instruction.regions[0])
         if not turns:
             self._clock = end
             return
@@ -718,7 +639,7 @@ class Translation:
             return
         if len(turns) > MOST_TURNS:
             hint = "write foreach, or a block instruction"
-            _refuse(f"turns touch each other, and there are more than {MOST_TURNS:,}", instruction.span, hint)
+            refuse(f"turns touch each other, and there are more than {MOST_TURNS:,}", instruction.span, hint)
         self._written = written
         for turn in turns:
             self._clock = begin
@@ -743,9 +664,9 @@ class Translation:
     def _carrying(self, instruction: Instruction, local: Local, carried: Sequence[Local], turns: range) -> list[Value]:
         """Translate a loop that carries values from turn to turn. A sum is one, others are written out."""
         values = [self._value(begin) for begin in instruction.begin]
-        begin, end = self._clock, self._clock + _length(instruction.regions[0])
+        begin, end = self._clock, self._clock + length_of(instruction.regions[0])
         if len(carried) != len(instruction.types):
-            _refuse("each carried value has a type", instruction.span, "write init(%a = %b) -> (f32)")
+            refuse("each carried value has a type", instruction.span, "write init(%a = %b) -> (f32)")
         if not turns:
             self._clock = end
             return values
@@ -753,7 +674,7 @@ class Translation:
         if sums is not None:
             return sums
         if len(turns) > MOST_TURNS:
-            _refuse(f"a loop that carries values over more than {MOST_TURNS:,} turns", instruction.span, "add a sum")
+            refuse(f"a loop that carries values over more than {MOST_TURNS:,} turns", instruction.span, "add a sum")
         for turn in turns:
             self._clock = begin
             with self._turn() as own:
@@ -768,14 +689,14 @@ class Translation:
     def _yields(self, instruction: Instruction) -> list[Value]:
         values = self._region(instruction.regions[0])
         if len(values) != len(instruction.types):
-            _refuse("the loop does not yield what it carries", instruction.span, "yield a value for each type")
+            refuse("the loop does not yield what it carries", instruction.span, "yield a value for each type")
         return values
 
     def _sums(
         self, instruction: Instruction, local: Local, carried: Sequence[Local], values: Sequence[Value], turns: range
     ) -> list[Value] | None:
         """Return the carried values after all turns if each turn only adds to them; else None."""
-        if not all(_is_expression(value) and value.type == "real" for value in values):
+        if not all(is_expression(value) and value.type == "real" for value in values):
             return None
         index = Index(name=self._index(local.name), low=0, high=len(turns))
         statements: list[Statement] = []
@@ -791,8 +712,8 @@ class Translation:
             yielded, own = [], set()
         found: list[Value] = []
         for mark, begin, value in zip(marks, values, yielded, strict=False):
-            others = [read.tensor for read in reads_of(value)] if _is_expression(value) else marks
-            after = joined(index, value, mark, ()) if _is_expression(value) else None
+            others = [read.tensor for read in reads_of(value)] if is_expression(value) else marks
+            after = joined(index, value, mark, ()) if is_expression(value) else None
             if after is None or statements or own or sum(other in marks for other in others) != 1:
                 break
             found.append(_replaced(after, mark, begin))
@@ -808,7 +729,7 @@ class Translation:
 
 def _replaced(expression: Expression, mark: str, begin: Value) -> Expression:
     """Return ``mark + sum`` with the first value in the place of the mark."""
-    assert _is_expression(begin)
+    assert is_expression(begin)
     match expression:
         case Read(tensor=tensor) if tensor == mark:
             return begin
@@ -820,67 +741,3 @@ def _replaced(expression: Expression, mark: str, begin: Value) -> Expression:
             return apply(function, _replaced(left, mark, begin), right)
         case _:
             raise AssertionError(expression)
-
-
-def _is_expression(value: Value) -> TypeGuard[Expression]:
-    return not isinstance(value, Affine | Truth | View | Batch | GroupId)
-
-
-def _as_expression(value: Value) -> Expression | None:
-    """Return a value as an expression: a truth value that indices decide is one of comparisons."""
-    if not isinstance(value, Truth):
-        return value if _is_expression(value) else None
-    result: Expression | None = None
-    zero = Number(value=Fraction(0), type="integer")
-    for case in value.yes:
-        part: Expression | None = None
-        for form in case:
-            holds = apply("greater_equal", position(form), zero)
-            part = holds if part is None else apply("and", part, holds)
-        if part is None:
-            part = apply("equal", zero, zero)
-        result = part if result is None else apply("or", result, part)
-    return result if result is not None else apply("not_equal", zero, zero)
-
-
-def _of_one(name: str, value: Expression, span: Span) -> Expression:
-    """Return a function of one real number."""
-    match name.removeprefix("native_"):
-        case "neg":
-            return apply("negate", value, span=span)
-        case "exp2":
-            factor = Number(value=Fraction(0.6931471805599453))
-            return apply("exp", apply("multiply", value, factor, span=span), span=span)
-        case "log2":
-            factor = Number(value=Fraction(1.4426950408889634))
-            return apply("multiply", apply("log", value, span=span), factor, span=span)
-        case plain:
-            return apply(plain, value, span=span)
-
-
-def _all(body: Sequence[Instruction]) -> Iterator[Instruction]:
-    """Yield instructions, and those of their regions, in the order of the text."""
-    for instruction in body:
-        yield instruction
-        for region in instruction.regions:
-            yield from _all(region)
-
-
-def _length(body: Sequence[Instruction]) -> int:
-    return sum(1 for _ in _all(body))
-
-
-def _last_uses(body: Sequence[Instruction]) -> Mapping[str, int]:
-    """Return the number of the last instruction that uses a name, counted in the order of the text from 1 on."""
-    last: dict[str, int] = {}
-    for number, instruction in enumerate(_all(body), 1):
-        for operand in (*instruction.operands, *instruction.begin):
-            parts = (operand.offset, operand.size) if isinstance(operand, Slice) else (operand,)
-            for part in parts:
-                if isinstance(part, Local):
-                    last[part.name] = number
-    return last
-
-
-def _refuse(message: str, span: Span | None, hint: str) -> NoReturn:
-    raise TablaError(message, *([] if span is None else [Label(span)]), hint=hint)
