@@ -173,7 +173,8 @@ def _images(arguments: Namespace, options: Options, array: Template, room: Overl
     """Return the images of the programs of ``--for`` on an array with one root."""
     beat = arguments.stream_words or room.stream_words
     depths: dict[str, Any] = {name: words for name in _DEPTHS if (words := getattr(arguments, name)) is not None}
-    fixed = replace(array, roots=1, sequencers=max(1, array.sequencers), stream_words=beat, **depths)
+    sequencers = max(1, array.sequencers)
+    fixed = replace(array, roots=1, sequencers=sequencers, stream_words=beat, samples_overlap=False, **depths)
     return [least_image(replace(build(file, options), template=fixed).schedule) for file in arguments.programs]
 
 

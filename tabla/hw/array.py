@@ -105,7 +105,7 @@ class Array(wiring.Component):
             controller.command_count.eq(self.command_count),
             self.command_ready.eq(controller.command_ready),
             self.busy.eq(~controller.command_ready),
-            self.sample_start.eq(controller.token),
+            self.sample_start.eq(controller.live if self.parameters.stages > 1 else controller.token),
         ]
         return controller
 
@@ -184,8 +184,16 @@ class Array(wiring.Component):
             words=self.timing["data.window" if unit.startswith("lane") else "root_data.window"],
             slots=self.parameters.ring_slots,
             last=self.timing["ring.last"],
+            stages=self.parameters.stages,
         )
         m.submodules[f"{unit}_window"] = window
+        if self.parameters.stages > 1:
+            m.d.comb += [
+                tokens.live.eq(controller.live),
+                sequencer.live.eq(tokens.delayed_live),
+                window.live.eq(delayed(m, tokens.delayed_live, Sequencer.FIELDS, name=f"{unit}_live")),
+                window.stage.eq(sequencer.stage),
+            ]
 
         def of_command(name: str) -> Any:
             return Mux(dump, self.timing[f"{unit}.dump.{name}"], self.timing[f"{unit}.run.{name}"])

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth.hdl import Module, Mux, Signal, signed
+from amaranth.hdl import Cat, Module, Mux, Signal, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -14,6 +14,12 @@ from tabla.program.image import Parameters
 from tabla.templates.template import timing
 
 LOAD, RUN, DUMP = 0, 1, 2
+_OVERLAPPING = """
+live : Out(1)
+    Beside `token`: a sample begins. In a run tokens come exactly a period apart while samples are under way, for as
+    many tokens as there are stages. A token that finds no sample ready is not `live`: no slot, no word and no command
+    counts it.
+"""
 _PREDICTING = """
 command_predict : In(1)
     A run predicts.
@@ -53,8 +59,9 @@ class Controller(wiring.Component):
 
     def __init__(self, *, parameters: Parameters, timing: Timing, stoppable: bool = False) -> None:
         self.parameters, self.timing, self.stoppable = parameters, timing, stoppable
-        if parameters.predicts:
-            self.data_sheet = described(self, _PREDICTING)
+        more = (_PREDICTING if parameters.predicts else "") + (_OVERLAPPING if parameters.stages > 1 else "")
+        if more:
+            self.data_sheet = described(self, more)
         super().__init__(
             {
                 "command_valid": In(1),
@@ -73,6 +80,7 @@ class Controller(wiring.Component):
                 "output_waits": In(1),
                 **({"stop": In(1)} if stoppable else {}),
                 **({"command_predict": In(1), "predict": Out(1)} if parameters.predicts else {}),
+                **({"live": Out(1)} if parameters.stages > 1 else {}),
             }
         )
 
@@ -112,7 +120,7 @@ class Controller(wiring.Component):
         last_beat = self._beats(m)
         with m.If(self.taken & last_beat & self.load):
             m.d.sync += rest.eq(law.front - 3)
-        with m.If(self.token):
+        with m.If(self._begins):
             m.d.sync += rest.eq(Mux(self.dump, numbers["dump.drain"], numbers["run.drain"]) + law.front - 3)
         more, more_after, left = samples.any, samples.several, tokens.any
         begun = Signal(range(self.parameters.ring_slots + 1))
@@ -178,7 +186,7 @@ class Controller(wiring.Component):
         free = Signal(range(most + 1), init=most)
         m.d.comb += [
             release.restart.eq(self.restart),
-            release.token.eq(self.token & ~self.dump & numbers["stream.run.enable"]),
+            release.token.eq(self._begins & ~self.dump & numbers["stream.run.enable"]),
         ]
         m.d.sync += free.eq(free + release.delayed - (self.taken & self.begins & ~self.load))
         with m.If(self.restart):
@@ -187,11 +195,12 @@ class Controller(wiring.Component):
         return (free != 0) | back, (free > 1) | ((free != 0) & back)
 
     def _tokens(self, m: Module, left: Any, opened: Any, last_beat: Any) -> Any:
-        """Return whether the next cycle is a token's."""
+        """Return whether the next cycle is that of a sample's token."""
         numbers, law, parameters = self.timing, timing(), self.parameters
 
         fires = Signal()
-        m.d.sync += self.token.eq(fires)
+        if parameters.stages == 1:
+            m.d.sync += self.token.eq(fires)
         arrived = delayed(m, self.taken & last_beat & ~self.load, law.ready - 2, name="arrived", clear=self.restart)
         ready = Signal(range(parameters.ring_slots + 1))
         m.d.sync += ready.eq(ready + arrived - (fires & ~self.dump))
@@ -201,7 +210,8 @@ class Controller(wiring.Component):
         needs_no_input = chosen(numbers["stream.run.enable"], self.dump, 1)
 
         pause = Signal(signed((numbers.greatest("run.pause", "dump.pause") + 2).bit_length() + 1))
-        with m.If(fires):
+        ticks = self._ticks(m, fires, opened & pause[-1]) if parameters.stages > 1 else fires
+        with m.If(ticks):
             m.d.sync += pause.eq(Mux(self.dump, numbers["dump.pause"], numbers["run.pause"]))
         with m.Elif(~pause[-1]):
             m.d.sync += pause.eq(pause - 1)
@@ -217,3 +227,23 @@ class Controller(wiring.Component):
             m.d.sync += [ready.eq(0), waits.eq(0), pause.eq(-1), spare.eq(places - wanted)]
         m.d.comb += fires.eq(opened & left & pause[-1] & ~spare[-1] & (waits | needs_no_input))
         return fires
+
+    def _ticks(self, m: Module, fires: Any, due: Any) -> Any:
+        """Return whether the next cycle is a token's, with a sample (`fires`) or without one: while samples are under
+        way, a token is `due` once in a period.
+        """
+        # Bit k: a sample began with the k-th token before the latest one.
+        under_way = Signal(self.parameters.stages - 1)
+        ticks = Signal()
+        m.d.comb += ticks.eq(fires | (due & under_way.any() & ~self.dump))
+        m.d.sync += [self.token.eq(ticks), self.live.eq(fires)]
+        with m.If(ticks):
+            m.d.sync += under_way.eq(Cat(fires, under_way))
+        with m.If(self.restart):
+            m.d.sync += under_way.eq(0)
+        return ticks
+
+    @property
+    def _begins(self) -> Any:
+        """A token of a sample."""
+        return self.live if self.parameters.stages > 1 else self.token

@@ -20,6 +20,13 @@ from tabla.program.image import Parameters
 from tabla.program.layout import generator_width, operation_layout, strand_layout
 from tabla.templates.instructions import kind_of, operation_format
 
+_OVERLAPPING = """
+live : In(1)
+    Beside `token`: a sample begins. A strand of stage *k* does nothing if no sample began with the *k*-th token before
+    the latest one.
+stage : Out(stage)
+    The stage of an operation, in the cycle in which the offset of its window is wanted.
+"""
 _PREDICTING = """
 learns, function_learns : Out(1)
     Beside `instruction`, in the units that issue: no result needs the operation's sum, or the function's value. Only a
@@ -92,8 +99,10 @@ class Sequencer(wiring.Component):
         self.instruction_width = instruction_width(unit, parameters.far_shift_bits)
         self.offset_width = parameters.address_bits[unit]
         self.generators = tuple(g for g in operation_format(unit).generators if g in features.generators)
-        if "learns" in self.single:
-            self.data_sheet = described(self, _PREDICTING)
+        self.stages = parameters.stages if self.timed else 1
+        more = (_PREDICTING if "learns" in self.single else "") + (_OVERLAPPING if self.stages > 1 else "")
+        if more:
+            self.data_sheet = described(self, more)
         super().__init__(self._members())
 
     def _members(self) -> dict[str, Any]:
@@ -119,6 +128,8 @@ class Sequencer(wiring.Component):
             "write_address": In(16),
             "write_data": In(max(self.strand_layout.width, self.operation_layout.width)),
         }
+        if self.stages > 1:
+            members |= {"live": In(1), "stage": Out(self.parameters.stage_bits)}
         if self.generators:
             members["values"] = Out(
                 wiring.Signature({g: Out(generator_width(self.unit, g, self.parameters)) for g in self.generators})
@@ -163,7 +174,12 @@ class Sequencer(wiring.Component):
             self.turn.eq(delayed(m, self.token, self.FIELDS, name="turn", clear=self.restart)),
         ]
         slots = self._start_strands(m, fetch, loops)
-        valid = delayed(m, loops.issue, WordMemory.LATENCY, name="valid", clear=self.restart)
+        issues = loops.issue
+        if self.stages > 1:
+            stage, works = self._stage(m, fetch, loops)
+            issues = issues & works
+            m.d.comb += self.stage.eq(delayed(m, stage, self.VALUES - 3, name="stage"))
+        valid = delayed(m, issues, WordMemory.LATENCY, name="valid", clear=self.restart)
         flags = {
             name: delayed(m, getattr(loops, name), WordMemory.LATENCY, name=name)
             for name in ("fresh", "step", "first", "last", "open")
@@ -229,6 +245,20 @@ class Sequencer(wiring.Component):
         with m.If(start):
             m.d.sync += slots.eq(strand.slots + 1)
         return slots
+
+    def _stage(self, m: Module, fetch: StrandFetch, loops: Loops) -> tuple[Any, Any]:
+        """Return the stage of the strand that issues, and whether it has a sample to work on."""
+        # Bit k says whether a sample began with the k-th token before the latest one.
+        under_way = Signal(self.stages)
+        with m.If(self.token):
+            m.d.sync += under_way.eq(Cat(self.live, under_way))
+        with m.If(self.restart):
+            m.d.sync += under_way.eq(0)
+        stage = Signal(self.parameters.stage_bits, reset_less=True)
+        works = Signal()
+        with m.If(loops.load):
+            m.d.sync += [stage.eq(loops.strand.stage), works.eq(under_way.bit_select(loops.strand.stage, 1))]
+        return stage, works
 
     def _describe(self, m: Module, word: Any, valid: Any, flags: dict[str, Any]) -> None:
         m.d.sync += [

@@ -17,7 +17,7 @@ def strand_shape(layout: WordLayout, levels: int) -> data.StructLayout:
 
     `slots` is the length of the body less 2, so that its sign says "at the end". `interval` and `counts` are less 1, as
     in the word. `wait` is the number of cycles between the previous strand's start and this one's, less 1. The first
-    strand of a program (`opening`) waits for its token only.
+    strand of a program (`opening`) waits for its token only. There is a `stage` where the word has one.
     """
     width = {name: field.width for name, field in layout.fields.items()}
     return data.StructLayout(
@@ -29,6 +29,7 @@ def strand_shape(layout: WordLayout, levels: int) -> data.StructLayout:
             "body": width["body"],
             "slots": signed(width["length"] + 1),
             "counts": data.ArrayLayout(max(width[f"count{level}"] for level in range(levels)), levels),
+            **({"stage": width["stage"]} if "stage" in width else {}),
         }
     )
 
@@ -186,6 +187,8 @@ class StrandFetch(wiring.Component):
             ready.body.eq(field("body")),
             ready.slots.eq(field("length") - 2),
         ]
+        if "stage" in self.layout.fields:
+            m.d.sync += ready.stage.eq(field("stage"))
         m.d.sync += [ready.counts[level].eq(field(f"count{level}")) for level in range(self.levels)]
 
     def _queue(self, m: Module, word: Any, valid: Any) -> None:

@@ -17,12 +17,13 @@ class Timing:
 
     `numbers` are integers where the hardware is built for one program, and signals in an overlay. `most` is the
     greatest value of each that the hardware has to hold. `tokens` is how many tokens may be on their way to a unit of
-    an overlay; it is 0 where the delays are constants.
+    an overlay; it is 0 where the delays are constants. Samples are `overlapping` if units work on several in turns.
     """
 
     numbers: Mapping[str, Any]
     most: Mapping[str, int]
     tokens: int = 0
+    overlapping: bool = False
 
     @staticmethod
     def of(image: Image) -> "Timing":
@@ -30,7 +31,7 @@ class Timing:
         numbers = timing_numbers(image)
         if image.release < TokenDelay.LATENCY:
             raise ValueError(f"a slot is released {image.release} cycles after its token: too early to be real")
-        return Timing(numbers=numbers, most=numbers)
+        return Timing(numbers=numbers, most=numbers, overlapping=image.parameters.stages > 1)
 
     def __getitem__(self, name: str) -> Any:
         return self.numbers[name]
@@ -48,7 +49,9 @@ class Timing:
             return TokenDelay(held=HeldDelays(waits=waits, longest=longest, tokens=self.tokens))
         pauses = ("run.pause", "dump.pause" if dump else "run.pause")
         return TokenDelay(
-            delays=(self[names[0]] - 2, self[names[1]] - 2), periods=(self[pauses[0]] + 2, self[pauses[1]] + 2)
+            delays=(self[names[0]] - 2, self[names[1]] - 2),
+            periods=(self[pauses[0]] + 2, self[pauses[1]] + 2),
+            overlapping=self.overlapping and bool(dump),
         )
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from amaranth.hdl import Module, Mux, Signal
+from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -37,20 +37,29 @@ class TokenDelay(wiring.Component):
         Which delay; stable between restarts.
     token : In(1)
     delayed : Out(1)
+    live : In(1), delayed_live : Out(1), with `overlapping` samples
+        A bit that comes with a token, and leaves with it.
     """
 
     LATENCY = 3
     CHAIN = 64
 
     def __init__(
-        self, *, delays: tuple[int, ...] = (), periods: tuple[int, ...] = (), held: HeldDelays | None = None
+        self,
+        *,
+        delays: tuple[int, ...] = (),
+        periods: tuple[int, ...] = (),
+        held: HeldDelays | None = None,
+        overlapping: bool = False,
     ) -> None:
+        self.overlapping = overlapping
         self.delays = delays
         self.waits: tuple[Any, ...] = held.waits if held else tuple(delay + 2 for delay in delays)
         self.longest = held.longest if held else max(delays)
         self.chains = held is None and self.longest <= self.CHAIN
         self.in_flight = held.tokens if held else tokens_on_the_way(delays, periods)
-        super().__init__({"restart": In(1), "dump": In(1), "token": In(1), "delayed": Out(1)})
+        bits = {"live": In(1), "delayed_live": Out(1)} if overlapping else {}
+        super().__init__({"restart": In(1), "dump": In(1), "token": In(1), "delayed": Out(1), **bits})
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
@@ -58,7 +67,20 @@ class TokenDelay(wiring.Component):
             self._chain(m)
         else:
             self._queue(m)
+        if self.overlapping:
+            self._carry(m)
         return m
+
+    def _carry(self, m: Module) -> None:
+        """Carry a bit with each token. Tokens leave in the order in which they came."""
+        count = Signal(range(self.in_flight + 1))
+        bits = Signal(self.in_flight)
+        m.d.comb += self.delayed_live.eq(bits.bit_select((count - 1)[: len(count)], 1) & (count != 0))
+        m.d.sync += count.eq(count + self.token - self.delayed)
+        with m.If(self.token):
+            m.d.sync += bits.eq(Cat(self.live, bits))
+        with m.If(self.restart):
+            m.d.sync += count.eq(0)
 
     def _chain(self, m: Module) -> None:
         # A copy close by, as there are many to clear; it comes a cycle late.

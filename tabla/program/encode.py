@@ -94,17 +94,20 @@ def encode(schedule: Schedule, overlay: Overlay | None = None) -> Image:
     memories: dict[str, list[Strand]] = {u: [*run[u], *dump[u]] for u in units}
     memories["stream"] = [*schedule.stream_sample, *schedule.stream_load]
     skew = {u: min((s.start for s in run[u]), default=0) for u in units}
+    frames = schedule.frames
     for unit in units:
         # The starts of a sample's strands are stored from the unit's first start on; those of a dump begin at 0.
-        own = [s.at(s.start - skew[unit]) for s in run[unit]]
+        own = [f.strand.at(f.start) for f in frames[unit]]
         memories[unit] = [*own, *dump[unit]]
     memories = ordered_operands(memories)
+    stages = {u: [*(f.stage for f in frames[u]), *(0 for _ in dump[u])] for u in units}
+    stages["stream"] = [0] * len(memories["stream"])
     parameters = _parameters(schedule, memories)
     if overlay is not None:
         parameters = _on_overlay(replace(parameters, accumulator=widest_sum(schedule)), overlay)
     strands, operations = {}, {}
     for unit, held in memories.items():
-        strands[unit], operations[unit] = _words(unit, held, parameters)
+        strands[unit], operations[unit] = _words(unit, held, stages[unit], parameters)
     laws = timing()
     stop = schedule.dump_period
     dump_entry = Entry(
@@ -213,6 +216,7 @@ def _parameters(schedule: Schedule, memories: Mapping[str, Sequence[Strand]]) ->
         functions=tuple(function_table(n, format) for n in names),
         sequencers=template.sequencers,
         split_results=schedule.split_results,
+        stages=schedule.stages,
         model_guard=schedule.mapped.model_guard,
         wide_memories=tuple(sorted(schedule.layout.wide_memories)),
         wide_shifts=tuple(range(schedule.wide_from, len(shifts))),
@@ -302,12 +306,14 @@ def deltas(strand: Strand, address: Address, levels: int) -> list[int]:
     return out + [0] * (levels - len(out))
 
 
-def _words(unit: str, held: Sequence[Strand], parameters: Parameters) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the strand words and the operation words of a unit that holds some strands."""
+def _words(
+    unit: str, held: Sequence[Strand], stages: Sequence[int], parameters: Parameters
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the strand words and the operation words of a unit that holds some strands, each of a stage."""
     strand_form, operation_form = strand_layout(unit, parameters), operation_layout(unit, parameters)
     strands: list[int] = []
     operations: list[int] = []
-    for strand in held:
+    for strand, stage in zip(held, stages, strict=True):
         fields = {
             "start": strand.start,
             "interval": strand.interval,
@@ -317,6 +323,8 @@ def _words(unit: str, held: Sequence[Strand], parameters: Parameters) -> tuple[t
         }
         for level, count in enumerate(reversed(strand.counts)):
             fields[f"count{level}"] = count - 1
+        if "stage" in strand_form.fields:
+            fields["stage"] = stage
         strands.append(_pack(strand_form, fields))
         operations += [_operation(unit, strand, o, operation_form, parameters.levels) for o in strand.body]
     return tuple(strands), tuple(operations)

@@ -66,6 +66,8 @@ class Parameters:
 
     An array that `predicts` takes the command PREDICT (decision 38). Operations then say whether they are for updates
     alone.
+
+    With more than one of `stages` the units work on so many samples in turns (decision 56).
     """
 
     name: str
@@ -103,6 +105,12 @@ class Parameters:
     port_words: int = field(default=1, repr=False)
     far_shift_bits: int = field(default=0, repr=False)
     predicts: bool = field(default=False, repr=False)
+    stages: int = field(default=1, repr=False)
+
+    @property
+    def stage_bits(self) -> int:
+        """The bits of the stage of a strand word; no strand word has one if `stages` is 1."""
+        return max(1, (self.stages - 1).bit_length())
 
     @property
     def stored_width(self) -> int:
@@ -144,6 +152,9 @@ class Entry:
     Tokens are at least `period` cycles apart. By unit, `skew` is the number of cycles from a token to the unit's first
     strand, `begin` the address of the first strand word, and `strands` the number of strands, which may be 0. For each
     token `outputs` words leave. All units are at rest `drain` cycles after the last token.
+
+    Where samples overlap, tokens of a run come exactly `period` cycles apart while samples are under way. A strand of
+    stage k runs after the k-th token behind that of its sample.
     """
 
     period: int

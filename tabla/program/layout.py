@@ -4,7 +4,8 @@ An operation word holds, from bit 0 on, the ``Inst`` bits of its record. For eac
 order, follow its `base`, a `window` bit, and a `delta` for each loop, the innermost (level 0) first. The guards `low`
 and `high` are signed numbers of `guard_bits` bits; all other generators are unsigned, modulo 2^`address_bits`.
 
-A strand word holds the fields of ``StrandWord``, and then ``count - 1`` for each loop, the innermost first.
+A strand word holds the fields of ``StrandWord``, and then ``count - 1`` for each loop, the innermost first. In
+arrays on which samples overlap its last field is ``stage``.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tabla.program.image import Parameters
-from tabla.templates.instructions import OperationFormat, operation_format, strand_fields
+from tabla.templates.instructions import OperationFormat, operation_format, overlapping_strand_fields, strand_fields
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +88,7 @@ def strand_layout(unit: str, parameters: Parameters) -> WordLayout:
     """Return the layout of the strand words of a unit.
 
     The fields are `start`, `interval`, `reduce`, `body` (the address of the first operation word), `length` (of the
-    body) and ``count<level>``.
+    body) and ``count<level>``. In arrays on which samples overlap the units that begin with tokens have `stage`, too.
     """
     width = {
         "start": parameters.start_bits,
@@ -98,4 +99,6 @@ def strand_layout(unit: str, parameters: Parameters) -> WordLayout:
     }
     widths = [(name, width[name]) for name in strand_fields()]
     widths += [(f"count{level}", parameters.count_bits) for level in range(parameters.levels)]
+    if parameters.stages > 1 and unit != "stream":
+        widths += [(name, parameters.stage_bits) for name in overlapping_strand_fields()]
     return _pack(widths)

@@ -158,6 +158,7 @@ def _array(template: Template, room: OverlayRoom) -> Template:
         interim_words=template.interim_words or room.interim_words,
         levels=0,
         roots=1,
+        samples_overlap=False,
     )
 
 

@@ -103,3 +103,9 @@ def operation_format(unit: str) -> OperationFormat:
 def strand_fields() -> tuple[str, ...]:
     """Return the fixed fields of a strand word, least significant first."""
     return strings(records(MACHINE)["StrandWord"], "Fields")
+
+
+@cache
+def overlapping_strand_fields() -> tuple[str, ...]:
+    """Return the fields that strand words have behind the counts in arrays on which samples overlap."""
+    return strings(records(MACHINE)["StrandWord"], "Overlapping")

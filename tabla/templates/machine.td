@@ -228,9 +228,11 @@ def Stream : OperationFormat<"stream"> {
 }
 
 // The fields of a strand word, least significant first. After them comes one
-// `count - 1` for each loop level, innermost first. Widths follow the build.
+// `count - 1` for each loop level, innermost first, and, in arrays on which
+// samples overlap, the fields of Overlapping. Widths follow the build.
 def StrandWord {
   list<string> Fields = ["start", "interval", "reduce", "body", "length"];
+  list<string> Overlapping = ["stage"];
 }
 
 // A kind of function is a pipeline that computes it. In words of W bits, F of
@@ -306,7 +308,8 @@ def Q8_16 : NumberFormat<8, 16>;
 def Q16_16 : NumberFormat<16, 16>;
 
 // What can be built. PesPerPu is the widest tap group that is chosen where none
-// is asked for. MemoryWords is the deepest memory of a PE.
+// is asked for. MemoryWords is the deepest memory of a PE. Stages are the most
+// samples on which the units of an array work in turns.
 def Limits {
   int Pes = 128;
   int PesPerPu = 16;
@@ -314,6 +317,7 @@ def Limits {
   int RingSlots = 64;
   int StreamWords = 128;
   int MemoryWords = 65536;
+  int Stages = 16;
 }
 
 // A preset of the array. A depth of 0 stands for what the program needs, and so

@@ -5,7 +5,7 @@ Every number here comes from the records; nothing is repeated in Python.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 from tabla.base.source import Label, TablaError, TablaValueError
@@ -118,7 +118,8 @@ class Template:
     """An array to build for.
 
     A depth of 0 or a `stream_words` of 0 stands for what the program needs. A `roots` or `sequencers` of 0 stands for
-    what is fastest. An array that cannot be built is a `TablaError`.
+    what is fastest. With `samples_overlap` the units may work on several samples in turns; an overlay has no hardware
+    for it. An array that cannot be built is a `TablaError`.
     """
 
     name: str
@@ -134,6 +135,7 @@ class Template:
     interim_words: int
     levels: int
     roots: int = 0
+    samples_overlap: bool = field(default=True, repr=False)
 
     def __post_init__(self) -> None:
         most = limits()
@@ -225,6 +227,7 @@ class Limits:
     ring_slots: int
     stream_words: int
     memory_words: int
+    stages: int
 
 
 @cache
@@ -238,6 +241,7 @@ def limits() -> Limits:
         ring_slots=integer(record, "RingSlots"),
         stream_words=integer(record, "StreamWords"),
         memory_words=integer(record, "MemoryWords"),
+        stages=integer(record, "Stages"),
     )
 
 

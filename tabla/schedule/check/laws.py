@@ -31,6 +31,14 @@ def check_laws(schedule: Schedule) -> None:
     _tree(schedule)
     _bus(schedule)
     _outputs(schedule)
+    if schedule.stages > 1:
+        _kept_positions(schedule)
+
+
+def _kept_positions(schedule: Schedule) -> None:
+    """The register that keeps a position serves one sample at a time, so samples do not overlap beside it."""
+    for strand, slot, _ in _issues(schedule.units["root_issue"]):
+        refuse(strand.body[slot].field("b") == "position", f"'{strand.comment}' keeps a position beside other samples")
 
 
 def _outputs(schedule: Schedule) -> None:
@@ -39,7 +47,7 @@ def _outputs(schedule: Schedule) -> None:
 
     The words of a write leave in whole beats, and no beat is wider than those of the stream that the user asked for.
     """
-    writes = _issues(_of(schedule, "root_write"))
+    writes = list(_issues(_of(schedule, "root_write")))
     puts = sum(len(at) for strand, slot, at in writes if strand.body[slot].field("to_output"))
     each, beat = words_per_write(schedule.mapped, schedule.template), schedule.port_words
     words = puts * each
@@ -51,6 +59,11 @@ def _outputs(schedule: Schedule) -> None:
         words // beat > schedule.initiation_interval,
         f"{words // beat} {many} leave in a period of {schedule.initiation_interval}",
     )
+    cycles = [at for strand, slot, at in writes if strand.body[slot].field("to_output")]
+    if schedule.stages > 1 and cycles:
+        span = max(int(at[-1]) for at in cycles) + 1 - min(int(at[0]) for at in cycles)
+        late = span > schedule.initiation_interval
+        refuse(late, f"words of a sample leave over {span} cycles of a period of {schedule.initiation_interval}")
 
 
 def _in_turn(units: Mapping[str, Sequence[Strand]]) -> None:
@@ -74,16 +87,29 @@ def _windows(schedule: Schedule) -> None:
 
 
 def _units(schedule: Schedule) -> None:
-    """Strands of a unit one after the other, and all of a sample within one initiation interval."""
+    """Strands of a unit one after the other, and all of a sample within one initiation interval.
+
+    If samples overlap, the strands of all samples come one after the other, and a sample is done within as many
+    intervals as there are stages.
+    """
     _in_turn(schedule.units)
+    interval, stages = schedule.initiation_interval, schedule.stages
     for unit, strands in schedule.units.items():
         if strands:
             span = strands[-1].end - strands[0].start
-            refuse(
-                span > schedule.initiation_interval,
-                f"{unit} is taken for {span} cycles of a period of {schedule.initiation_interval}",
-            )
-    refuse(schedule.initiation_interval > schedule.cycles, "the period is longer than the predicted cycles")
+            allowed = interval * stages
+            refuse(span > allowed, f"{unit} is taken for {span} cycles of a period of {allowed}")
+            if stages > 1:
+                _in_turns_of_samples(unit, strands, interval)
+    refuse(interval > schedule.cycles, "the period is longer than the predicted cycles")
+
+
+def _in_turns_of_samples(unit: str, strands: Sequence[Strand], interval: int) -> None:
+    """The strands of a unit follow each other in every frame, whatever sample they are of."""
+    first = strands[0].start
+    frame = sorted(((s.start - first) % interval, s.length, s.comment) for s in strands)
+    for (start, length, name), (following, _, other) in pairwise([*frame, (interval, 0, "the next frame")]):
+        refuse(start + length > following, f"{unit}: '{other}' begins before '{name}' of another sample ends")
 
 
 def _goes_on(strand: Strand) -> bool:
@@ -112,14 +138,15 @@ def _function_unit(schedule: Schedule) -> None:
             shown.append(cycles[strand.last()] + laws.result + latency)
     ends = np.sort(np.concatenate(shown))
     refuse((np.diff(ends) == 0).any(), "two function results show in one cycle")
-    late = bool(ends.size) and ends[-1] - ends[0] >= schedule.initiation_interval
-    refuse(late, "a function result may meet one of the next sample")
+    interval, stages = schedule.initiation_interval, schedule.stages
+    late = bool(ends.size) and ends[-1] - ends[0] >= interval * stages
+    refuse(late or len(np.unique(ends % interval)) < len(ends), "a function result may meet one of the next sample")
 
 
 def _tree(schedule: Schedule) -> None:
     """Two sums never meet in the tree, and every sum that is sent is taken, by a group's root or over all groups.
 
-    As one unit takes them in order, sums of two samples never meet either.
+    As one unit takes them in order, sums of two samples never meet either, unless samples overlap.
     """
     own = 1 + schedule.template.tree_levels * timing().tree_level
     late = {"tree": own, "array": own + schedule.template.array_levels * timing().tree_level}
@@ -128,7 +155,8 @@ def _tree(schedule: Schedule) -> None:
         if strand.body[slot].field("up"):
             sent.append(cycles[strand.last()])
     found = np.sort(np.concatenate(sent))
-    refuse((np.diff(found) == 0).any(), "two sums meet in the tree")
+    phases = found if schedule.stages == 1 else np.sort(found % schedule.initiation_interval)
+    refuse((np.diff(phases) == 0).any(), "two sums meet in the tree")
     for strand, slot, cycles in _issues(_of(schedule, "root_issue")):
         base = str(strand.body[slot].field("base"))
         if base in late:
@@ -160,6 +188,17 @@ def _bus(schedule: Schedule) -> None:
     if not used.size:
         return
     refuse(not words.size or used.min() < words[0], "the bus is read before a word is on it")
-    # By `_units` the words of a sample lie within an initiation interval: the first word of the next sample disturbs
-    # before others.
-    refuse(used.max() >= words[0] + schedule.initiation_interval, "a word of the next sample is on the bus too early")
+    # A sample that begins so late that it need not keep to whole intervals disturbs with its first word before others.
+    interval = schedule.initiation_interval
+    early = "a word of the next sample is on the bus too early"
+    refuse(used.max() >= words[0] + interval * schedule.stages, early)
+    if schedule.stages == 1:
+        # By `_units` the words of a sample lie within an initiation interval.
+        return
+    phases = np.sort(words % interval)
+    refuse((np.diff(phases) == 0).any(), "words of two samples come to the bus in one cycle")
+    own = used - words[np.searchsorted(words, used, side="right") - 1]
+    # How long ago any sample brought a word: the last one of this frame, or else the last one of the frame before.
+    latest = np.searchsorted(phases, used % interval, side="right") - 1
+    ago = used % interval - phases[latest] + np.where(latest < 0, interval, 0)
+    refuse((own > ago).any(), early)

@@ -19,12 +19,15 @@ class Border:
 
     `beats` is the number of beats of a sample, and `slots` the number of samples that the ring holds. A slot is free
     `release` cycles after the token of its sample. The array itself allows a token every `initiation_interval` cycles.
+    With more than one of `stages`, tokens come whole initiation intervals apart, unless they are more than `stages`
+    intervals apart.
     """
 
     beats: int
     slots: int
     release: int
     initiation_interval: int
+    stages: int = 1
 
     def tokens(self, samples: int, timing: Timing) -> tuple[list[int], list[int]]:
         """Return the cycles of the first beats and of the tokens of some samples, if the host never waits."""
@@ -40,10 +43,16 @@ class Border:
                 ready = last + timing.ready
             else:
                 first = ready = 0
-            token = max(ready, tokens[-1] + self.initiation_interval if tokens else 0)
+            token = self._token(tokens[-1], ready) if tokens else ready
             firsts.append(first)
             tokens.append(token)
         return firsts, tokens
+
+    def _token(self, before: int, ready: int) -> int:
+        """Return the cycle of the first token after that of cycle `before` whose sample is ready in cycle `ready`."""
+        intervals = max(1, -(-(ready - before) // self.initiation_interval))
+        aligned = 1 < self.stages >= intervals
+        return before + intervals * self.initiation_interval if aligned or intervals == 1 else ready
 
     def cycles(self, timing: Timing) -> int:
         """Return the cycles of a sample in steady state: the average distance of tokens, rounded up."""

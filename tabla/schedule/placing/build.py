@@ -25,8 +25,10 @@ from tabla.schedule.mapping.mapping import Mapping
 from tabla.schedule.placing.block_rams import block_words, further_blocks
 from tabla.schedule.placing.borders import Border
 from tabla.schedule.placing.dependences import Dependences
+from tabla.schedule.placing.frames import stages_of
 from tabla.schedule.placing.initiation_interval import initiation_interval_of, unit_spans
 from tabla.schedule.placing.list_scheduler import list_schedule
+from tabla.schedule.placing.modulo_scheduler import overlapped
 from tabla.schedule.placing.output_port import OutputPort
 from tabla.schedule.placing.placed import Placed, Scheduler, all_strands
 from tabla.schedule.placing.reservations import Reservations
@@ -162,17 +164,22 @@ def schedule_mapping(
     placed = scheduler(tasks, models, sequencers=one.sequencers, waves=mapping.waves)
     if placed is None:
         return None
-    initiation_interval = initiation_interval_of(placed, mapping, layout)
+    initiation_interval = initiation_interval_of(placed, mapping)
     while unit := binding_unit(placed, initiation_interval, one.sequencers):
         later = started_late(placed, unit, models, one.sequencers)
-        shorter = initiation_interval_of(later, mapping, layout)
+        shorter = initiation_interval_of(later, mapping)
         if shorter >= initiation_interval:
             break
         placed, initiation_interval = later, shorter
-    least = block_words(format.width)
-    shared = sharing(placed, mapping, layout, initiation_interval, least=least)
-    placed, site = with_addresses_of(placed, layout, shared), replace(site, layout=shared)
-    return _assemble(graph, mapping, site, placed, initiation_interval, format, objective)
+    made = _assemble(graph, mapping, site, placed, initiation_interval, format, objective)
+    if objective == "latency" or scheduler is not list_schedule:
+        return made
+    beats = max(_fewest_beats_out(placed, mapping), _fewest_beats_in(layout, one))
+    found = overlapped(tasks, mapping, initiation_interval=made.cycles, beats=beats)
+    if found is None:
+        return made
+    other = _assemble(graph, mapping, site, *found, format, objective)
+    return other if other.cycles < made.cycles and not _too_deep(other, one) else made
 
 
 def judge_of(
@@ -193,7 +200,7 @@ def judge_of(
             cycles=made.cycles,
             latency=made.latency,
             microcode_words=made.microcode_words,
-            too_large=any(limit and need > limit for need, limit, _ in _needs(made, made.template).values()),
+            too_large=_too_deep(made, made.template),
             further_blocks=further_blocks(made),
             waits=waits_of(made.strands, len(mapping.graph.statements), max(1, mapping.template.sequencers)),
         )
@@ -222,6 +229,21 @@ def _needs(schedule: Schedule, template: Template) -> dict[str, tuple[int, int, 
     }
 
 
+def _too_deep(schedule: Schedule, template: Template) -> bool:
+    return any(limit and need > limit for need, limit, _ in _needs(schedule, template).values())
+
+
+def _fewest_beats_in(layout: Layout, template: Template) -> int:
+    """Return the beats of a sample if they are as wide as the template allows."""
+    return _beats(layout, template, template.stream_words or widest(template))
+
+
+def _fewest_beats_out(placed: list[Placed], mapping: Mapping) -> int:
+    """Return the beats in which the words of a sample leave if they are as wide as the template allows."""
+    each = words_per_write(mapping.graph, mapping.template)
+    return OutputPort.of(all_strands(placed), each, 1, widest=max(1, mapping.template.stream_words)).beats
+
+
 def _assemble(
     graph: Graph,
     mapping: Mapping,
@@ -232,10 +254,13 @@ def _assemble(
     objective: Objective,
 ) -> Schedule:
     """Put the borders, the streams and the figures around placed tasks, which can begin anew after
-    `initiation_interval` cycles.
+    `initiation_interval` cycles. Places share addresses where that saves memory.
     """
+    shared = sharing(placed, mapping, site.layout, initiation_interval, least=block_words(format.width))
+    placed, site = with_addresses_of(placed, site.layout, shared), replace(site, layout=shared)
     mapped, template, layout = mapping.graph, mapping.template, site.layout
     laws = timing()
+    stages = stages_of(placed, initiation_interval, max(1, template.sequencers))
     strands = all_strands(placed)
     port = OutputPort.of(
         strands,
@@ -254,7 +279,13 @@ def _assemble(
     streams = sample_strands(layout, width, template)
     beats = sum(s.iterations for s in streams)
     border = _ring(
-        Border(beats=beats, slots=template.ring_slots, release=release, initiation_interval=initiation_interval),
+        Border(
+            beats=beats,
+            slots=template.ring_slots,
+            release=release,
+            initiation_interval=initiation_interval,
+            stages=stages,
+        ),
         layout.depths.data,
         template,
     )
@@ -280,6 +311,7 @@ def _assemble(
         stream_words=width,
         ring_slots=border.slots,
         initiation_interval=initiation_interval,
+        stages=stages,
         release=release,
         beats=beats,
         outputs=words,

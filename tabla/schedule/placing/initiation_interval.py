@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from tabla.schedule.mapping.mapping import Mapping
 from tabla.schedule.placing.placed import Placed
-from tabla.schedule.strands.layout import Layout
 from tabla.schedule.strands.tasks import LATE, NEVER, Footprint, MemoryKey
 from tabla.templates.template import timing
 
@@ -64,9 +63,16 @@ def _gap(late: NDArray[np.int64], early: NDArray[np.int64]) -> int:
     return int((late[both] + 1 - early[both]).max()) if both.any() else 0
 
 
-def initiation_interval_of(placed: list[Placed], mapping: Mapping, layout: Layout) -> int:
+def initiation_interval_of(placed: list[Placed], mapping: Mapping) -> int:
     """Return the smallest initiation interval that memories, units, the bus and the function unit allow, in cycles."""
-    least, sequencers = 1, mapping.template.sequencers
+    spans = unit_spans(placed, mapping.template.sequencers).values()
+    least = max([memory_interval(placed, mapping), *(end - begin for begin, end in spans)])
+    return _apart(least, _shared(placed))
+
+
+def memory_interval(placed: list[Placed], mapping: Mapping) -> int:
+    """Return the smallest initiation interval that the words of memories allow, in cycles."""
+    least = 1
     models = {(key, False) for key in mapping.updated}
     for key, t in touches(placed).items():
         if key in models:
@@ -76,8 +82,7 @@ def initiation_interval_of(placed: list[Placed], mapping: Mapping, layout: Layou
             # The next sample overwrites what this one has read.
             least = max(least, _gap(t.read_last, t.write_first))
         least = max(least, _gap(t.write_last, t.write_first))
-    least = max([least, *(end - begin for begin, end in unit_spans(placed, sequencers).values())])
-    return _apart(least, _shared(placed))
+    return least
 
 
 def unit_spans(placed: Iterable[Placed], sequencers: int) -> dict[str, tuple[int, int]]:

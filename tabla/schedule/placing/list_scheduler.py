@@ -30,10 +30,10 @@ def list_schedule(
     tasks: Sequence[Task], models: frozenset[MemoryKey], *, sequencers: int, waves: bool = False
 ) -> list[Placed] | None:
     """Give every task its cycle, as :class:`tabla.schedule.placing.placed.Scheduler` asks for."""
-    return _ListScheduler(tasks, models, sequencers=sequencers, waves=waves).run()
+    return ListScheduler(tasks, models, sequencers=sequencers, waves=waves).run()
 
 
-class _ListScheduler:
+class ListScheduler:
     """The scheduling of one list of tasks.
 
     With `waves`, tasks are ordered by the number of tasks that must come before them, not by the path behind them. A
@@ -93,8 +93,7 @@ class _ListScheduler:
         A task that wants a scalar on the bus may take one that stands there, or bring its own.
         """
         task = self.tasks[n]
-        found = [p for v in (task, task.fed) if v is not None and (p := self._earliest(n, v)) is not None]
-        best = min(found, key=lambda p: p.start + p.task.length)
+        best = self._chosen([p for v in (task, task.fed) if v is not None and (p := self._earliest(n, v)) is not None])
         self.placed[n] = best
         for shown in best.task.shown:
             self.showing.setdefault(shown.tensor, []).append(best)
@@ -104,6 +103,10 @@ class _ListScheduler:
             assert hold is not None
             hold.last = max(hold.last, start + task.wants_cycles[1])
         self.reserved.take_task(task, start)
+
+    def _chosen(self, found: list[Placed]) -> Placed:
+        """Return the placement with which a task ends earliest."""
+        return min(found, key=lambda p: p.start + p.task.length)
 
     def _earliest(self, n: int, task: Task) -> Placed | None:
         """Return task `n` at its earliest cycle, forwarding operands where that is earlier.
@@ -190,7 +193,7 @@ class _ListScheduler:
 
     def _fit(self, task: Task, start: int) -> int | None:
         """Return the first cycle, from `start` on, at which the units, the bus and the wanted scalar allow a task."""
-        for _ in range(MOST_STEPS):
+        for _ in range(self._tries()):
             push = self.reserved.push_task(task, start)
             if push == 0 and task.wants:
                 if self._hold(task, start) is None:
@@ -202,6 +205,13 @@ class _ListScheduler:
             if push == 0:
                 return start
             start += push
+        return self._no_cycle(task)
+
+    def _tries(self) -> int:
+        """Return the most moves of one task to a later cycle."""
+        return MOST_STEPS
+
+    def _no_cycle(self, task: Task) -> int | None:
         raise AssertionError(f"no free cycle for {task.name}")
 
 

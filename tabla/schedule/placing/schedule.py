@@ -12,6 +12,7 @@ from tabla.graph.format import Format
 from tabla.graph.graph import Graph
 from tabla.graph.work import multiplies
 from tabla.schedule.mapping.mapping import Mapping
+from tabla.schedule.placing.frames import Framed, framed
 from tabla.schedule.placing.placed import Placed
 from tabla.schedule.strands.layout import Depths, Layout
 from tabla.schedule.strands.leaving import Nest, words_per_write
@@ -35,6 +36,8 @@ class Schedule:
     the number of words that a sample sends out, `port_words` of them in a beat. The ring holds `ring_slots` samples,
     and a slot is free `release` cycles after the token. `output_depth` is the depth of the output buffer, in words.
 
+    With more than one of `stages` the units work on so many samples in turns (:mod:`tabla.schedule.placing.frames`).
+
     Figures, in cycles: `initiation_interval` is what the array allows between tokens. `cycles` is what a sample takes
     in steady state, with its stream. `latency` goes from the first beat to the last update, or to the last word out.
     `end` is the last cycle of any write.
@@ -56,6 +59,7 @@ class Schedule:
     stream_words: int
     ring_slots: int
     initiation_interval: int
+    stages: int
     release: int
     beats: int
     outputs: int
@@ -153,6 +157,11 @@ class Schedule:
     def units(self) -> dict[str, tuple[Strand, ...]]:
         """The strands of a sample by unit, in the order of their start cycles."""
         return by_unit(self.strands, self.template.sequencers)
+
+    @property
+    def frames(self) -> dict[str, tuple[Framed, ...]]:
+        """The strands of a sample by unit, in the order in which the unit runs them between two tokens."""
+        return {unit: framed(strands, self.initiation_interval) for unit, strands in self.units.items()}
 
     @property
     def microcode_words(self) -> int:

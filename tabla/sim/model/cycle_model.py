@@ -66,13 +66,15 @@ def timeline(
     outputs: Sequence[int],
     stalls: Stalls,
     origin: int,
+    stages: int = 1,
 ) -> Timeline:
     """Return the cycles of a command of `samples` tokens that begins in cycle `origin`.
 
     Each sample takes `beats` beats; 0 stands for a program without input. Tokens are at least `period` cycles apart.
     `outputs` has, for each word that a sample puts out, the cycle of its root write counted from the token. Words of
-    one write leave one after the other, or several of them in a beat. A program whose sample puts out more words than
-    the output buffer holds raises MachineFault.
+    one write leave one after the other, or several of them in a beat. With more than one of `stages` the controller goes
+    on with tokens of no sample while samples are under way. A program whose sample puts out more words than the output
+    buffer holds raises MachineFault.
     """
     law = timing()
     depth, together = image.parameters.output_depth, image.parameters.port_words
@@ -84,7 +86,7 @@ def timeline(
     taken = origin - 1  # cycle of the latest beat
     beat = 0
     for sample in range(samples):
-        start = origin if not result.starts else result.starts[-1] + period
+        start = origin
         if beats:
             slot_free = origin
             if sample >= image.parameters.ring_slots:
@@ -102,6 +104,8 @@ def timeline(
         needed = (sample + 1) * len(outputs) - depth - 1
         if outputs and needed >= 0:
             start = max(start, result.leaves[needed] + CREDIT)
+        if result.starts:
+            start = _following(result.starts[-1], start, period, stages)
         result.starts.append(start)
         for cycle in outputs[::together]:
             shown = start + cycle + to_port
@@ -109,6 +113,20 @@ def timeline(
                 shown = max(shown, result.leaves[-1] + 1 + _pause(stalls.outputs, len(result.leaves) // together))
             result.leaves += [shown] * together
     return result
+
+
+def _following(before: int, ready: int, period: int, stages: int) -> int:
+    """Return the cycle of the first token of a sample after that of cycle `before`, if it could come in cycle `ready`.
+
+    A sample is under way for the tokens of `stages` - 1 periods after its own. Each of them that finds no sample ready
+    is one of no sample, and the token after the last of them may come at any time.
+    """
+    token = before + period
+    for _ in range(stages - 1):
+        if ready <= token:
+            return token
+        token += period
+    return max(ready, token)
 
 
 Event = tuple[int, int, Run, tuple[int, ...], Issue]
@@ -253,6 +271,7 @@ class CycleModel(Machine):
             outputs=self._run_program.output_cycles,
             stalls=stalls or Stalls(),
             origin=self._now,
+            stages=self.image.parameters.stages,
         )
         slots, parameters = self.image.parameters.ring_slots, self.image.parameters
 

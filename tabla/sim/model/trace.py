@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from tabla.program.image import Entry, Image, Parameters, StreamEntry
 from tabla.sim.model.faults import MachineFault
-from tabla.templates.instructions import kind_of, operation_format, strand_fields
+from tabla.templates.instructions import kind_of, operation_format, overlapping_strand_fields, strand_fields
 from tabla.templates.template import timing
 
 REDUCE_BITS = 3
@@ -52,13 +52,17 @@ class Operation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Strand:
-    """One strand word with the operations of its body; `counts` has the iterations of each level, innermost first."""
+    """One strand word with the operations of its body; `counts` has the iterations of each level, innermost first.
+
+    The strand runs after the `stage`-th token behind that of its sample, `start` cycles after the unit's first strand.
+    """
 
     start: int
     interval: int
     reduce: int
     counts: tuple[int, ...]
     body: tuple[Operation, ...]
+    stage: int = 0
 
     @property
     def iterations(self) -> int:
@@ -150,6 +154,9 @@ def decode_strand(word: int, unit: str, image: Image) -> Strand:
     bits = _Bits(word)
     fields = {name: bits.take(widths[name]) for name in strand_fields()}
     counts = tuple(bits.take(parameters.count_bits) + 1 for _ in range(parameters.levels))
+    if parameters.stages > 1 and unit != "stream":
+        stage_bits = (parameters.stages - 1).bit_length()
+        fields |= {name: bits.take(stage_bits) for name in overlapping_strand_fields()}
     bits.finish(f"strand word {word:#x} of {unit}")
     words = image.operations[unit][fields["body"] : fields["body"] + fields["length"]]
     if len(words) != fields["length"] or not words:
@@ -160,6 +167,7 @@ def decode_strand(word: int, unit: str, image: Image) -> Strand:
         reduce=fields["reduce"],
         counts=counts,
         body=tuple(decode_operation(w, unit, parameters) for w in words),
+        stage=fields.get("stage", 0),
     )
 
 
@@ -248,8 +256,9 @@ def _unroll(strand: Strand, unit: str, origin: int) -> Iterator[Issue]:
 def unit_trace(image: Image, entry: Entry, unit: str) -> list[Issue]:
     """Return all issues of a unit for one sample, in order.
 
-    Strands that overlap in time raise MachineFault, be it inside the sample or with the first strand of the next
-    sample, whose token may come `period` cycles later.
+    Strands that overlap in time raise MachineFault, be it inside the frame of a token or with the first strand of the
+    next one, which may come `period` cycles later. The order of the issues is that of a frame. A strand of a later stage
+    issues whole periods later.
     """
     origin = timing().front + entry.skew[unit]
     strands = decode_strands(image, unit, entry.begin[unit], entry.strands[unit])
@@ -263,7 +272,7 @@ def unit_trace(image: Image, entry: Entry, unit: str) -> list[Issue]:
                 f"strand {number} of {unit} starts in cycle {strand.start}, but the one before it runs until {free}"
             )
         free = strand.start + strand.cycles
-        issues.extend(_unroll(strand, unit, origin))
+        issues.extend(_unroll(strand, unit, origin + strand.stage * entry.period))
     if free is not None and strands[0].start + entry.period < free:
         raise MachineFault(
             f"{unit} is busy for {free - strands[0].start} cycles of a sample, but the next token may come "
