@@ -57,7 +57,7 @@ def checked_schedule(
     small, and `ScheduleFault` if the schedule breaks a law, which is a fault of this program. A scheduler that finds no
     schedule is at fault too: the search only returns mappings that its own scheduler could schedule.
     """
-    schedule = schedule_mapping(graph, mapping, format, scheduler=scheduler, objective=objective)
+    schedule = schedule_mapping(graph, mapping, format, scheduler=scheduler, objective=objective, thorough=True)
     if schedule is None:
         raise ScheduleFault("the scheduler found no schedule of the mapping")
     refuse_too_deep(schedule, template)

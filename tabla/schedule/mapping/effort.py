@@ -16,6 +16,16 @@ Objective = Literal["throughput", "latency"]
 OBJECTIVES: tuple[Objective, ...] = get_args(Objective)
 
 
+STAGE_PRICE = 0.05
+"""The fraction of the cycles that each further sample must save which the units work on in turns: it makes the latency
+longer by an initiation interval, and takes room for one more offset of a window in every unit."""
+
+
+def weighed(cycles: float, stages: int) -> float:
+    """Return the cycles of a sample, weighed against the number of samples that are under way at a time."""
+    return cycles * (1 + STAGE_PRICE * (stages - 1))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effort:
     """The tuning of one search.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tabla.schedule.mapping.effort import Effort
+from tabla.schedule.mapping.effort import Effort, weighed
 from tabla.schedule.mapping.mapping import Mapping
 
 Merit = tuple[float, int, int, int]
@@ -18,7 +18,8 @@ class Figures:
 
     `cycles` is the number of cycles of a sample, `latency` is in cycles, `microcode_words` counts strand and operation
     words, and `too_large` says whether some memory needs more words than the template allows. `further_blocks` counts
-    the block RAMs of all lanes and roots beyond the first of each memory. `waits` has, for each statement of the mapped
+    the block RAMs of all lanes and roots beyond the first of each memory. The units work on samples of so many `stages`
+    in turns. `waits` has, for each statement of the mapped
     graph, the cycles that the busiest unit stands still right before it.
     """
 
@@ -27,6 +28,7 @@ class Figures:
     microcode_words: int
     too_large: bool
     further_blocks: int
+    stages: int
     waits: tuple[int, ...]
 
 
@@ -44,8 +46,9 @@ class Judged:
     def merit(self, effort: Effort) -> Merit:
         """Weigh a schedule: cycles, then vectors that lanes take as they are made, then latency, then microcode.
 
-        Cycles are multiplied by the price of the array's further roots, sequencers and block RAMs. For the objective
-        ``latency`` the latency comes first, without a price, and the cycles come third.
+        Cycles are multiplied by the price of the array's further roots, sequencers and block RAMs, and of further
+        samples that overlap. For the objective ``latency`` the latency comes first, without a price, and the cycles come
+        third.
 
         A program that does not fit counts twice, because its error tells a user more than a schedule that leaves most
         of the array idle. Words that lanes take straight from the root's result make long wires, so they are taken only
@@ -54,7 +57,7 @@ class Judged:
         template, figures = self.mapping.template, self.figures
         more = effort.root_price * (max(1, template.roots) - 1) + effort.sequencer_price * (template.sequencers - 1)
         more += effort.block_price * figures.further_blocks
-        cycles = figures.cycles * (1 + more / template.pes) * (2 if figures.too_large else 1)
+        cycles = weighed(figures.cycles, figures.stages) * (1 + more / template.pes) * (2 if figures.too_large else 1)
         as_made = sum(fit.as_made for fit in self.mapping.fits)
         if effort.objective == "latency":
             hasty = figures.latency * (2 if figures.too_large else 1)

@@ -19,7 +19,7 @@ from tabla.base.source import TablaError
 from tabla.graph.format import Format
 from tabla.graph.graph import Graph
 from tabla.schedule.mapping.capacity import largest_tensor
-from tabla.schedule.mapping.effort import Objective
+from tabla.schedule.mapping.effort import Objective, weighed
 from tabla.schedule.mapping.judge import Figures, Judge
 from tabla.schedule.mapping.mapping import Mapping
 from tabla.schedule.placing.block_rams import block_words, further_blocks
@@ -47,6 +47,9 @@ from tabla.schedule.strands.tasks import MemoryKey
 from tabla.schedule.strands.uses import Uses
 from tabla.templates.instructions import units_of
 from tabla.templates.template import Template, limits, timing
+
+_NEAR = 1.1
+"""While mappings are judged, samples overlap only where the cycles come so near to the fewest that were found."""
 
 
 def binding_unit(placed: Sequence[Placed], initiation_interval: int, sequencers: int) -> str | None:
@@ -143,11 +146,14 @@ def schedule_mapping(
     *,
     scheduler: Scheduler = list_schedule,
     objective: Objective = "throughput",
+    thorough: bool = False,
+    below: float = inf,
 ) -> Schedule | None:
     """Return the schedule of a mapping, not yet checked; None if the mapping cannot be scheduled.
 
     `graph` is the program before the legalising passes. A template that names no number of sequencers has one. For the
-    `objective` ``latency`` the stream is as wide as makes fewer beats.
+    `objective` ``latency`` the stream is as wide as makes fewer beats. Samples overlap only if that makes the weighed
+    cycles less than `below`. A `thorough` search for such cycles is for the mapping that is chosen in the end.
     """
     one = mapping.template.with_sequencers(max(1, mapping.template.sequencers))
     mapping = replace(mapping, template=one)
@@ -175,11 +181,12 @@ def schedule_mapping(
     if objective == "latency" or scheduler is not list_schedule:
         return made
     beats = max(_fewest_beats_out(placed, mapping), _fewest_beats_in(layout, one))
-    found = overlapped(tasks, mapping, initiation_interval=made.cycles, beats=beats)
+    found = overlapped(tasks, mapping, below=min(below, made.cycles), beats=beats, thorough=thorough)
     if found is None:
         return made
     other = _assemble(graph, mapping, site, *found, format, objective)
-    return other if other.cycles < made.cycles and not _too_deep(other, one) else made
+    worth = weighed(other.cycles, other.stages) < made.cycles
+    return other if worth and not _too_deep(other, one) else made
 
 
 def judge_of(
@@ -187,21 +194,23 @@ def judge_of(
 ) -> Judge:
     """Return the judge of the mappings of a graph, which schedules each mapping and returns the figures."""
 
-    tried = 0
+    tried, fewest = 0, inf
 
     def judge(mapping: Mapping) -> Figures | None:
-        nonlocal tried
+        nonlocal tried, fewest
         tried += 1
         progress.tell("search for a schedule", tried, None, "mapping")
-        made = schedule_mapping(graph, mapping, format, scheduler=scheduler, objective=objective)
+        made = schedule_mapping(graph, mapping, format, scheduler=scheduler, objective=objective, below=fewest * _NEAR)
         if made is None:
             return None
+        fewest = min(fewest, weighed(made.cycles, made.stages))
         return Figures(
             cycles=made.cycles,
             latency=made.latency,
             microcode_words=made.microcode_words,
             too_large=_too_deep(made, made.template),
             further_blocks=further_blocks(made),
+            stages=made.stages,
             waits=waits_of(made.strands, len(mapping.graph.statements), max(1, mapping.template.sequencers)),
         )
 

@@ -1,10 +1,10 @@
 """Frames and stages: which unit runs which strand of which sample between two tokens.
 
-The *frame* of a unit is the cycles from its first strand for one token to that for the next. If all strands of a sample
-fit into one frame, the unit does one sample after the other. Otherwise a strand that begins k initiation intervals after
-the unit's first strand runs in the frame of the k-th next token, beside strands of later samples. That k is the *stage*
-of the strand. Tokens come exactly an initiation interval apart while samples are under way (decision 56), so a strand of
-stage k begins in the very cycle that the schedule of the sample says.
+The *frame* of a unit is the cycles from its first strand for one token to that for the next. If all strands of a
+sample fit into one frame, the unit does one sample after the other. Otherwise a strand that begins k initiation
+intervals after the unit's first strand runs in the frame of the k-th next token, beside strands of later samples. That k
+is the *stage* of the strand. Tokens come exactly an initiation interval apart while samples are under way (decision 56),
+so a strand of stage k begins in the very cycle that the schedule of the sample says.
 """
 
 from __future__ import annotations
@@ -44,8 +44,9 @@ def stages_of(placed: Iterable[Placed], period: int, sequencers: int) -> int:
     """Return the number of stages of placed tasks: how many samples are under way at a time, as the controller counts
     them.
 
-    It is 1 if no unit works on two samples in turns. Otherwise it is so large that two samples whose tokens are more than
-    that many initiation intervals apart meet neither in a unit, nor on the bus, nor at the end of the function unit.
+    It is 1 if no unit works on two samples in turns. Otherwise it is so large that two samples whose tokens are more
+    than that many initiation intervals apart meet neither in a unit, nor on the bus, nor at the end of the function
+    unit.
     """
     spans: dict[str, tuple[int, int]] = {}
 

@@ -12,7 +12,9 @@ memory.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping as Map
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import networkx as nx
 
@@ -30,60 +32,62 @@ def list_schedule(
     tasks: Sequence[Task], models: frozenset[MemoryKey], *, sequencers: int, waves: bool = False
 ) -> list[Placed] | None:
     """Give every task its cycle, as :class:`tabla.schedule.placing.placed.Scheduler` asks for."""
-    return ListScheduler(tasks, models, sequencers=sequencers, waves=waves).run()
+    order = Order.of(tasks, models, sequencers=sequencers, waves=waves)
+    return None if order is None else ListScheduler(order, sequencers=sequencers).run()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """A list of tasks, their dependences, and the `sequence` in which they get their cycles, by number.
+
+    Of the tasks whose turn may come, the one with the longest path of tasks behind it goes first. With `waves`, tasks
+    are ordered by the number of tasks that must come before them instead. A part of a statement then goes before the
+    next part of the statement whose words it takes.
+    """
+
+    tasks: tuple[Task, ...]
+    dependences: Dependences
+    sequence: tuple[int, ...]
+
+    @staticmethod
+    def of(tasks: Sequence[Task], models: frozenset[MemoryKey], *, sequencers: int, waves: bool) -> Order | None:
+        """Return the order of tasks.
+
+        The result is None if copies of whole tensors wait for each other, or if two strands of one task want the same
+        unit in the same cycle.
+        """
+        if any(task.clashes(sequencers) for task in tasks):
+            return None
+        dependences = Dependences.of(list(tasks), models)
+        graph = dependences.order(waves=waves)
+        if not nx.is_directed_acyclic_graph(graph):
+            return None
+        ranks = _ranks(graph, tasks)
+        # The parts of one statement keep their order, whatever words each of them takes.
+        pairs = itertools.pairwise(tasks)
+        graph.add_edges_from((n, n + 1) for n, (a, b) in enumerate(pairs) if a.statement == b.statement >= 0)
+        urgency = _waves(graph) if waves else {n: -rank for n, rank in ranks.items()}
+        return Order(tasks=tuple(tasks), dependences=dependences, sequence=_sequence(graph, urgency))
 
 
 class ListScheduler:
-    """The scheduling of one list of tasks.
+    """The scheduling of an order of tasks, on an array with so many sequencers."""
 
-    With `waves`, tasks are ordered by the number of tasks that must come before them, not by the path behind them. A
-    part of a statement then goes before the next part of the statement whose words it takes.
-    """
-
-    def __init__(self, tasks: Sequence[Task], models: frozenset[MemoryKey], *, sequencers: int, waves: bool) -> None:
-        self.tasks = list(tasks)
-        self.waves = waves
+    def __init__(self, order: Order, *, sequencers: int) -> None:
+        self.tasks = order.tasks
+        self.sequence = order.sequence
         self.sequencers = sequencers
-        self.dependences = Dependences.of(self.tasks, models)
+        self.dependences = order.dependences
         self.reserved = Reservations(sequencers=sequencers)
         self.placed: dict[int, Placed] = {}
         # By tensor: the placed tasks that show words of the tensor in a register of the root.
         self.showing: dict[str, list[Placed]] = {}
 
     def run(self) -> list[Placed] | None:
-        """Give every task its cycle.
-
-        The result is None if copies of whole tensors wait for each other, or if two strands of one task want the same
-        unit in the same cycle.
-        """
-        if any(task.clashes(self.sequencers) for task in self.tasks):
-            return None
-        graph = self.dependences.order(waves=self.waves)
-        if not nx.is_directed_acyclic_graph(graph):
-            return None
-        ranks = self._ranks(graph)
-        # The parts of one statement keep their order, whatever words each of them takes.
-        pairs = itertools.pairwise(self.tasks)
-        graph.add_edges_from((n, n + 1) for n, (a, b) in enumerate(pairs) if a.statement == b.statement >= 0)
-        urgency = _waves(graph) if self.waves else {n: -rank for n, rank in ranks.items()}
-        waiting = {n: graph.in_degree(n) for n in graph}
-        ready = sorted((n for n, d in waiting.items() if d == 0), key=lambda n: (urgency[n], n))
-        while ready:
-            n = ready.pop(0)
+        """Give every task its cycle."""
+        for n in self.sequence:
             self._place(n)
-            for after in graph.successors(n):
-                waiting[after] -= 1
-                if waiting[after] == 0:
-                    ready.append(after)
-            ready.sort(key=lambda n: (urgency[n], n))
         return [self.placed[n] for n in range(len(self.tasks))]
-
-    def _ranks(self, graph: nx.DiGraph[int]) -> dict[int, int]:
-        """Return, for each task, the length in cycles of the longest path of tasks that begins with it."""
-        rank: dict[int, int] = {}
-        for n in reversed(list(nx.lexicographical_topological_sort(graph))):
-            rank[n] = self.tasks[n].length + max((rank[s] for s in graph.successors(n)), default=0)
-        return rank
 
     # ---- one task
 
@@ -213,6 +217,30 @@ class ListScheduler:
 
     def _no_cycle(self, task: Task) -> int | None:
         raise AssertionError(f"no free cycle for {task.name}")
+
+
+def _sequence(graph: nx.DiGraph[int], urgency: Map[int, int]) -> tuple[int, ...]:
+    """Return the tasks in an order in which none comes before a task that must come before it."""
+    found: list[int] = []
+    waiting = {n: graph.in_degree(n) for n in graph}
+    ready = sorted((n for n, d in waiting.items() if d == 0), key=lambda n: (urgency[n], n))
+    while ready:
+        n = ready.pop(0)
+        found.append(n)
+        for after in graph.successors(n):
+            waiting[after] -= 1
+            if waiting[after] == 0:
+                ready.append(after)
+        ready.sort(key=lambda n: (urgency[n], n))
+    return tuple(found)
+
+
+def _ranks(graph: nx.DiGraph[int], tasks: Sequence[Task]) -> dict[int, int]:
+    """Return, for each task, the length in cycles of the longest path of tasks that begins with it."""
+    rank: dict[int, int] = {}
+    for n in reversed(list(nx.lexicographical_topological_sort(graph))):
+        rank[n] = tasks[n].length + max((rank[s] for s in graph.successors(n)), default=0)
+    return rank
 
 
 def _waves(graph: nx.DiGraph[int]) -> dict[int, int]:

@@ -3,8 +3,8 @@
 A list scheduler gives the tasks of one sample their cycles, and a unit does all of a sample before it begins the next.
 If the layers of a network wait for each other, every unit is idle for most of that time. Here a task that starts in
 cycle c takes its units in the cycles c, c + P, c + 2 P and so on, where P is the initiation interval: the same task of
-all later samples. A task may only begin where none of these cycles is taken by a task of any other sample. So the fewest
-cycles of a sample are the work of the busiest unit, and no longer the wait of one layer for another.
+all later samples. A task may only begin where none of these cycles is taken by a task of any other sample. So the
+fewest cycles of a sample are the work of the busiest unit, and no longer the wait of one layer for another.
 
 The order of tasks, the dependences and the forwarding of words from register to register are those of the list
 scheduler. The method is modulo scheduling (B. R. Rau, Iterative modulo scheduling, International Journal of Parallel
@@ -13,22 +13,32 @@ Programming 24, 1996) without its backtracking: if a task finds no cycle, a long
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Mapping as Map
 from dataclasses import dataclass
+from random import Random
 
+import numpy as np
+
+from tabla.schedule.mapping.effort import weighed
 from tabla.schedule.mapping.mapping import Mapping
 from tabla.schedule.placing.frames import output_span, overlapping_allowed, stages_of
 from tabla.schedule.placing.initiation_interval import memory_interval
-from tabla.schedule.placing.list_scheduler import ListScheduler
+from tabla.schedule.placing.list_scheduler import ListScheduler, Order
 from tabla.schedule.placing.placed import Placed
 from tabla.schedule.placing.reservations import Hold, Reservations
-from tabla.schedule.strands.tasks import Task
+from tabla.schedule.strands.strand import Cycles
+from tabla.schedule.strands.tasks import LATE, NEVER, MemoryKey, Task
 from tabla.templates.template import limits
 
-LEAST_GAIN = 0.02
-"""The fraction of the cycles that overlapping samples must save, because their hardware is larger."""
-TRIES = 12
-"""The most initiation intervals that are tried for a mapping."""
+TRIES, QUICK_TRIES = 12, 6
+"""The most initiation intervals that are tried for a mapping: the one that is chosen, and others."""
+RETRIES = 8
+"""How often tasks are delayed for the sake of those that read their words."""
+DRAWS = 12
+"""The variants that are tried with each initiation interval when the search has chosen a mapping."""
+BUSY = 0.7
+"""The fraction of an initiation interval from which on a unit is busy for most of the time."""
 
 
 @dataclass(slots=True)
@@ -62,15 +72,34 @@ class _NoRoom(Exception):
 
 
 class _ModuloScheduler(ListScheduler):
-    """The scheduling of one list of tasks for one initiation interval."""
+    """The scheduling of one list of tasks for one initiation interval.
 
-    def __init__(self, tasks: Sequence[Task], *, sequencers: int, waves: bool, period: int) -> None:
-        super().__init__(tasks, frozenset(), sequencers=sequencers, waves=waves)
-        self.period = period
+    Variant 0 begins every task as early as possible. In variant 1 strands of units that are busy for most of the time
+    are packed: they begin in the cycle in which their unit has just ended something else, or end in the cycle before it
+    begins something else. Otherwise a strand would leave gaps beside it that are too short for all others. The strands
+    of a network's layers then run in the opposite order in each frame: the last layer of an old sample comes before the
+    first layer of a new one. So the words between two layers are read before those of the next sample overwrite them.
+    Further variants draw for each task one of the cycles that the first two would choose from.
+    """
+
+    def __init__(self, order: Order, *, sequencers: int, period: int, variant: int, delays: Map[int, int]) -> None:
+        super().__init__(order, sequencers=sequencers)
+        self.period, self.packs = period, variant == 1
+        # Variants from the third on draw.
+        self.draws = Random(variant) if variant > 1 else None
+        self.work = work_of(order.tasks, sequencers)
         self.reserved = _ModuloReservations(sequencers=sequencers, period=period)
+        # By place, the first cycle in which each word of a sample is written, and the task that writes it then.
+        self.written: dict[MemoryKey, tuple[Cycles, Cycles]] = {}
+        # The first cycle at which a task may begin so that others which read its words find room.
+        self.delays = dict(delays)
+        self.delay = 0
+        self.latest = (LATE, -1)
+        # The task whose words would be overwritten, and by how many cycles too early.
+        self.late: tuple[int, int] | None = None
 
     def run(self) -> list[Placed] | None:
-        """Give every task its cycle; None if one of them finds none."""
+        """Give every task its cycle; None if one of them finds none. Then `late` may say why."""
         try:
             return super().run()
         except _NoRoom:
@@ -80,6 +109,71 @@ class _ModuloScheduler(ListScheduler):
         if any(strand.length > self.period for strand in self.tasks[n].strands):
             raise _NoRoom
         super()._place(n)
+        placed = self.placed[n]
+        for footprint in placed.task.writes:
+            first = np.where(footprint.first < LATE // 2, footprint.first + placed.start, LATE)
+            known, writers = self.written.get(footprint.key, (np.full_like(first, LATE), np.full_like(first, -1)))
+            writers = np.where(first < known, n, writers)
+            self.written[footprint.key] = np.minimum(known, first), writers
+
+    def _earliest(self, n: int, task: Task) -> Placed | None:
+        self.delay, self.latest = self.delays.get(n, 0), self._latest(task)
+        return super()._earliest(n, task)
+
+    def _fit(self, task: Task, start: int) -> int | None:
+        """Return a cycle from `start` on at which everything that a task wants is free; None without one.
+
+        The words that it reads are overwritten by the next sample, so it may not begin later than an interval allows.
+        """
+        start = max(start, self.delay)
+        latest, writer = self.latest
+        first = super()._fit(task, start)
+        if first is None:
+            return None
+        if first > latest:
+            if self.late is None or first - latest < self.late[1]:
+                self.late = writer, first - latest
+            return None
+        packed = {c for c in self._packed(task, first) if c <= latest and self._free(task, c)}
+        return self._one_of(sorted({first, *packed}), packed)
+
+    def _one_of(self, cycles: Sequence[int], packed: Collection[int]) -> int:
+        """Return the cycle at which a task begins, of all `cycles` at which it can, of which some are `packed`."""
+        if self.draws is None:
+            return min(packed, default=cycles[0]) if self.packs else cycles[0]
+        number = 0
+        while number + 1 < len(cycles) and self.draws.random() < 0.4:
+            number += 1
+        return cycles[number]
+
+    def _free(self, task: Task, start: int) -> bool:
+        return self.reserved.push_task(task, start) == 0 and (not task.wants or self._hold(task, start) is not None)
+
+    def _packed(self, task: Task, start: int) -> Iterator[int]:
+        """Yield the cycles within an interval from `start` on at which a task's work meets other work, on a unit that is
+        busy for most of the time.
+        """
+        for strand in task.strands:
+            for unit in strand.units(self.sequencers):
+                if self.work[unit] >= BUSY * self.period:
+                    for begin, end in self.reserved.units.get(unit, ()):
+                        for first in (end - strand.start, begin - strand.end):
+                            yield start + (first - start) % self.period
+
+    def _latest(self, task: Task) -> tuple[int, int]:
+        """Return the last cycle at which a task may begin so that it reads words before the next sample's come, and the
+        task that writes the word which decides that.
+        """
+        latest, writer = LATE, -1
+        for footprint in task.reads:
+            if (written := self.written.get(footprint.key)) is not None:
+                first, writers = written
+                read = (first < LATE // 2) & (footprint.last > NEVER // 2)
+                slack = np.where(read, first + self.period - 1 - footprint.last, LATE)
+                word = int(slack.argmin())
+                if slack[word] < latest:
+                    latest, writer = int(slack[word]), int(writers[word])
+        return latest, writer
 
     def _no_cycle(self, task: Task) -> int | None:
         return None
@@ -87,6 +181,7 @@ class _ModuloScheduler(ListScheduler):
     def _chosen(self, found: list[Placed]) -> Placed:
         if not found:
             raise _NoRoom
+        self.late = None
         return super()._chosen(found)
 
     def _tries(self) -> int:
@@ -110,47 +205,66 @@ class _ModuloScheduler(ListScheduler):
 
 
 def overlapped(
-    tasks: Sequence[Task], mapping: Mapping, *, initiation_interval: int, beats: int
+    tasks: Sequence[Task], mapping: Mapping, *, below: float, beats: int, thorough: bool
 ) -> tuple[list[Placed], int] | None:
     """Return tasks at cycles in which samples overlap on the units, and their initiation interval.
 
-    `initiation_interval` is that of a schedule in which they do not overlap, and `beats` the fewest beats in which the
-    words of a sample come and leave. The result is None if overlapping saves too little, or if the program updates a model: the
-    next sample of such a program waits for the update.
+    The weighed cycles (:func:`tabla.schedule.mapping.effort.weighed`) must be less than `below`. `beats` are the fewest
+    beats in which the words of a sample come and leave. A `thorough` search tries more cycles. The result is None if
+    nothing is found, or if the program updates a model: the next sample of such a program waits for the update.
     """
     sequencers = mapping.template.sequencers
     if mapping.updated or not mapping.template.samples_overlap or not overlapping_allowed(tasks):
         return None
-    least = max(busiest(tasks, sequencers), beats)
-    most = int(initiation_interval * (1 - LEAST_GAIN))
-    for period in _periods(least, most):
-        placed = _ModuloScheduler(tasks, sequencers=sequencers, waves=mapping.waves, period=period).run()
-        if placed is None or memory_interval(placed, mapping) > period or output_span(placed) > period:
-            continue
-        if 1 < stages_of(placed, period, sequencers) <= limits().stages:
-            return placed, period
+    order = Order.of(tasks, frozenset(), sequencers=sequencers, waves=mapping.waves)
+    if order is None:
+        return None
+    best, found = below, None
+    for period in _periods(max([beats, *work_of(tasks, sequencers).values()]), TRIES if thorough else QUICK_TRIES):
+        if weighed(period, 2) >= best:
+            break
+        for variant in range(DRAWS if thorough else 2):
+            placed = _scheduled(order, sequencers, period, variant)
+            if placed is None or memory_interval(placed, mapping) > period or output_span(placed) > period:
+                continue
+            stages = stages_of(placed, period, sequencers)
+            if 1 < stages <= limits().stages and weighed(period, stages) < best:
+                best, found = weighed(period, stages), (placed, period)
+    return found
+
+
+def _scheduled(order: Order, sequencers: int, period: int, variant: int) -> list[Placed] | None:
+    """Return tasks at cycles for an initiation interval; None if none are found.
+
+    A task that would read words too late is given time: the task that writes them is delayed, and all is done anew.
+    """
+    delays: dict[int, int] = {}
+    for _ in range(RETRIES):
+        scheduler = _ModuloScheduler(order, sequencers=sequencers, period=period, variant=variant, delays=delays)
+        placed = scheduler.run()
+        if placed is not None or scheduler.late is None:
+            return placed
+        writer, cycles = scheduler.late
+        delays[writer] = scheduler.placed[writer].start + cycles
     return None
 
 
-def busiest(tasks: Sequence[Task], sequencers: int) -> int:
-    """Return the cycles of a sample in which the busiest unit of the array works."""
+def work_of(tasks: Sequence[Task], sequencers: int) -> dict[str, int]:
+    """Return for how many cycles a sample takes each unit of the array, the bus and the end of the function unit."""
     work: dict[str, int] = {}
     for task in tasks:
         for strand in task.strands:
             for unit in strand.units(sequencers):
                 work[unit] = work.get(unit, 0) + strand.length
-        if task.function:
-            work["function"] = work.get("function", 0) + task.function[1] + 1 - task.function[0]
-        if task.bus:
-            work["bus"] = work.get("bus", 0) + task.bus[1] + 1 - task.bus[0]
-    return max(work.values(), default=1)
+        for name, cycles in (("bus", task.bus), ("function", task.function)):
+            if cycles:
+                work[name] = work.get(name, 0) + cycles[1] + 1 - cycles[0]
+    return work
 
 
-def _periods(least: int, most: int) -> Iterator[int]:
-    """Yield the initiation intervals to try, from `least` to `most`: first one more each, later further apart."""
+def _periods(least: int, tries: int) -> Iterator[int]:
+    """Yield the initiation intervals to try, from `least` on: first one more each, later further apart."""
     period = least
-    for tried in range(TRIES):
-        if period > most:
-            return
+    for tried in range(tries):
         yield period
-        period += max(1, least * tried // 40)
+        period += max(1, least * tried // 30)

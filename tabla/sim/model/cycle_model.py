@@ -72,9 +72,9 @@ def timeline(
 
     Each sample takes `beats` beats; 0 stands for a program without input. Tokens are at least `period` cycles apart.
     `outputs` has, for each word that a sample puts out, the cycle of its root write counted from the token. Words of
-    one write leave one after the other, or several of them in a beat. With more than one of `stages` the controller goes
-    on with tokens of no sample while samples are under way. A program whose sample puts out more words than the output
-    buffer holds raises MachineFault.
+    one write leave one after the other, or several of them in a beat. With more than one of `stages` the controller
+    goes on with tokens of no sample while samples are under way. A program whose sample puts out more words than the
+    output buffer holds raises MachineFault.
     """
     law = timing()
     depth, together = image.parameters.output_depth, image.parameters.port_words

@@ -257,8 +257,8 @@ def unit_trace(image: Image, entry: Entry, unit: str) -> list[Issue]:
     """Return all issues of a unit for one sample, in order.
 
     Strands that overlap in time raise MachineFault, be it inside the frame of a token or with the first strand of the
-    next one, which may come `period` cycles later. The order of the issues is that of a frame. A strand of a later stage
-    issues whole periods later.
+    next one, which may come `period` cycles later. The order of the issues is that of a frame. A strand of a later
+    stage issues whole periods later.
     """
     origin = timing().front + entry.skew[unit]
     strands = decode_strands(image, unit, entry.begin[unit], entry.strands[unit])
