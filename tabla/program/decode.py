@@ -77,8 +77,11 @@ def disassemble(image: Image) -> str:
         lines.append(f"{unit}: {len(image.strands[unit])} strands, {len(image.operations[unit])} operations")
         for n, strand in enumerate(decode(unit, image)):
             nest = "x".join(str(c) for c in strand.counts if c > 1) or "1"
-            skew = image.run.skew.get(unit, 0) if n < image.run.strands.get(unit, 0) else 0
-            lines.append(f"  @{strand.start + skew} {nest} every {strand.interval} sum {strand.reduce}")
+            runs = n < image.run.strands.get(unit, 0)
+            skew = image.run.skew.get(unit, 0) if runs else 0
+            stage = strand_layout(unit, image.parameters).fields.get("stage")
+            late = f" stage {stage.extract(image.strands[unit][n])}" if stage is not None and runs else ""
+            lines.append(f"  @{strand.start + skew}{late} {nest} every {strand.interval} sum {strand.reduce}")
             lines += [f"    {_show(operation)}" for operation in strand.body]
     return "\n".join(lines) + "\n"
 

@@ -118,6 +118,7 @@ def agree_on(
         slots=schedule.ring_slots,
         release=schedule.release,
         initiation_interval=schedule.initiation_interval,
+        stages=schedule.stages,
     )
     _, tokens = border.tokens(samples - 1, timing())
     assert [s - result.starts[0] for s in result.starts] == [t - tokens[0] for t in tokens]

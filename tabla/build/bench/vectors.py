@@ -82,6 +82,7 @@ def golden(build: Stages, given: GivenWords | None = None) -> dict[str, Any] | N
         slots=schedule.ring_slots,
         release=schedule.release,
         initiation_interval=schedule.initiation_interval,
+        stages=schedule.stages,
     )
     _, starts = border.tokens(SAMPLES, timing())
     load = image.stream_load.beats

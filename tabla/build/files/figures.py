@@ -36,7 +36,8 @@ class BuildReport:
     `model_guard` is the number of guard bits of wide models. `load_cycles` and `dump_cycles` are what loading the
     models and reading them back takes, with a beat every cycle. These three are given where there are guard bits.
 
-    `output_words` is the number of words that leave in one cycle, and is given where there are several.
+    `output_words` is the number of words that leave in one cycle, and is given where there are several. `stages` is the
+    number of samples that the units work on in turns, and is given where they overlap.
     """
 
     name: str
@@ -65,6 +66,7 @@ class BuildReport:
     load_cycles: int = 0
     dump_cycles: int = 0
     output_words: int = 1
+    stages: int = 1
 
     def __repr__(self) -> str:
         array = f"{self.pes} PEs, {self.format}"
@@ -91,7 +93,7 @@ class BuildReport:
                 f"{self.name}: {array}, {self.format}, words per beat: {self.stream_words}{beats_out}",
                 f"cycles       {self.cycles} per sample, {self.ratio:.2f} times the bound{steps}",
                 f"bound        {self.bound}, set by {self.binding} ({terms})",
-                f"latency      {self.latency}",
+                f"latency      {self.latency}" + self._overlapping,
                 f"multiplies   {self.multiplies} per sample, {100 * self.utilisation:.1f} % of the multipliers' slots",
                 f"busiest      {self.busiest}, {100 * self.busy:.1f} % of the cycles",
                 f"lanes        {self.costs.headline}",
@@ -99,6 +101,11 @@ class BuildReport:
                 *([self._models()] if self.model_guard else []),
             ]
         )
+
+    @property
+    def _overlapping(self) -> str:
+        many = f"; the units work on {self.stages} samples in turns (--objective latency: on one)"
+        return many if self.stages > 1 else ""
 
     def _models(self) -> str:
         guard = f"{self.model_guard} guard bit{'s' * (self.model_guard > 1)}"
@@ -119,6 +126,8 @@ class BuildReport:
                 del fields[name]
         if self.output_words == 1:
             del fields["output_words"]
+        if self.stages == 1:
+            del fields["stages"]
         fields["bound_terms"] = dict(self.bound_terms)
         rounded = {name: round(getattr(self, name), 6) for name in ("ratio", "utilisation", "busy")}
         return {**fields, **rounded}
@@ -179,6 +188,7 @@ def figures(schedule: Schedule, bound: Bound, locate: Locate = as_it_is) -> Buil
         load_cycles=beats_of(schedule.stream_load) if guard else 0,
         dump_cycles=schedule.dump_count * schedule.dump_period if guard else 0,
         output_words=schedule.port_words,
+        stages=schedule.stages,
     )
 
 

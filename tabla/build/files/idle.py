@@ -9,7 +9,7 @@ The walk ends where the lanes have worked last. Samples come `Schedule.cycles` a
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from tabla.build.files.causes import Causes, Reason
@@ -65,10 +65,40 @@ def waits(schedule: Schedule) -> tuple[Wait, ...]:
     """Return every idle cycle of the lanes of one sample in the steady state, by sequencer and cycle.
 
     The waits of a sequencer and its strands take `Schedule.cycles` cycles together. Waits after its last strand end
-    where the strands of the next sample begin. Lanes that have no strand have no waits.
+    where the strands of the next sample begin. Lanes that have no strand have no waits. Where samples overlap, every
+    cycle has work of several samples to wait for, so what is idle is named after the order of the schedule.
     """
+    if schedule.stages > 1:
+        return tuple(
+            wait for unit in schedule.units if unit.startswith("lane_issue") for wait in _between(schedule, unit)
+        )
     walk = _Walk(schedule)
     return tuple(wait for unit in schedule.units if unit.startswith("lane_issue") for wait in walk.unit(unit))
+
+
+def _between(schedule: Schedule, unit: str) -> Iterator[Wait]:
+    """Yield the idle cycles between the strands that a unit runs between two tokens, whatever sample they are of."""
+    frame, tasks = schedule.frames[unit], _tasks_of(schedule, unit)
+    if not frame:
+        return
+    first = min(f.strand.start for f in frame)
+    for before, after in pairwise([*frame, replace(frame[0], start=schedule.cycles)]):
+        begin, end = before.start + before.strand.length, after.start
+        if begin < end:
+            samples = (1 if after.start == schedule.cycles else 0) - after.stage
+            task = tasks[after.strand.start]
+            yield Wait(unit=unit, first=first + begin, end=first + end, reason="order", task=task, samples=samples)
+
+
+def _tasks_of(schedule: Schedule, unit: str) -> dict[int, int]:
+    """Return the placed task, by number, whose strand a unit begins in a cycle."""
+    sequencers = schedule.template.sequencers
+    return {
+        strand.start: number
+        for number, placed in enumerate(schedule.placed)
+        for strand in placed.strands()
+        if unit in strand.units(sequencers)
+    }
 
 
 class _Walk:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tabla.templates.instructions import OperationFormat, operation_format, strand_fields
+from tabla.templates.instructions import OperationFormat, operation_format, overlapping_strand_fields, strand_fields
 from tabla.templates.stages import Stage, stages
 from tabla.templates.template import formats, functions, presets, timing
 
@@ -27,9 +27,10 @@ def instruction_set() -> str:
     for unit in UNITS:
         parts.append(_unit(operation_format(unit)))
     fields = ", ".join(f"`{name}`" for name in strand_fields())
+    late = ", ".join(f"`{name}`" for name in overlapping_strand_fields())
     parts.append(
         f"## Strand words\n\nFields, least significant first: {fields}; then `count - 1` of each loop level, "
-        "innermost first.\n"
+        f"innermost first. Arrays on which samples overlap have {late}, too.\n"
     )
     parts.append(_timing())
     parts.append("## Stages\n\n" + stage_table("issue") + "\n" + stage_table("write"))

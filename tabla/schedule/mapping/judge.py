@@ -47,8 +47,8 @@ class Judged:
         """Weigh a schedule: cycles, then vectors that lanes take as they are made, then latency, then microcode.
 
         Cycles are multiplied by the price of the array's further roots, sequencers and block RAMs, and of further
-        samples that overlap. For the objective ``latency`` the latency comes first, without a price, and the cycles come
-        third.
+        samples that overlap. For the objective ``latency`` the latency comes first, without a price, and the cycles
+        come third.
 
         A program that does not fit counts twice, because its error tells a user more than a schedule that leaves most
         of the array idle. Words that lanes take straight from the root's result make long wires, so they are taken only

@@ -2,9 +2,9 @@
 
 The *frame* of a unit is the cycles from its first strand for one token to that for the next. If all strands of a
 sample fit into one frame, the unit does one sample after the other. Otherwise a strand that begins k initiation
-intervals after the unit's first strand runs in the frame of the k-th next token, beside strands of later samples. That k
-is the *stage* of the strand. Tokens come exactly an initiation interval apart while samples are under way (decision 56),
-so a strand of stage k begins in the very cycle that the schedule of the sample says.
+intervals after the unit's first strand runs in the frame of the k-th next token, beside strands of later samples. That
+k is the *stage* of the strand. Tokens come exactly an initiation interval apart while samples are under way (decision
+56), so a strand of stage k begins in the very cycle that the schedule of the sample says.
 """
 
 from __future__ import annotations

@@ -150,8 +150,9 @@ class _ModuloScheduler(ListScheduler):
         return self.reserved.push_task(task, start) == 0 and (not task.wants or self._hold(task, start) is not None)
 
     def _packed(self, task: Task, start: int) -> Iterator[int]:
-        """Yield the cycles within an interval from `start` on at which a task's work meets other work, on a unit that is
-        busy for most of the time.
+        """Yield the cycles within an interval from `start` on at which a task's work meets other work.
+
+        Only units that are busy for most of the time count.
         """
         for strand in task.strands:
             for unit in strand.units(self.sequencers):
