@@ -109,6 +109,9 @@ def hold_schedule(schedule: Schedule, engine: str, *, samples: int = 3, seed: in
         stream = machine.run(beats[samples * each :], samples)
         step = plan.run({k: v[samples:] for k, v in inputs.items()}, kept, samples)
         _same(host, machine.dump(host.dump_count), step.models, f"after a stream on {engine}")
+        shown = host.results(stream.outputs)
+        for name, tensor in graph.results:
+            np.testing.assert_array_equal(shown[name], step.kept[tensor], err_msg=f"{name} of a stream")
         assert stream.updates_after(schedule.update_cycles)
         if samples > 1:
             assert stream.cycles == schedule.cycles

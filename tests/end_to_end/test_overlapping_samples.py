@@ -1,8 +1,9 @@
-"""Arrays on which samples overlap (decision 56): words, results and cycles, and what a slow host or an abort changes."""
+"""Arrays on which samples overlap (decision 56): words, results and cycles, also where the host is slow."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -36,7 +37,8 @@ def layers(sizes: tuple[int, ...], *, skips: bool = False) -> Graph:
     If it `skips`, the first input is added to the outputs of the last layer, which are as many.
     """
     last = len(sizes) - 2
-    weights = [f"float({n}, {m}) W{i}" for i, (m, n) in enumerate(zip(sizes, sizes[1:], strict=False))]
+    shapes = {f"W{i}": (n, m) for i, (m, n) in enumerate(pairwise(sizes))}
+    weights = [f"float({n}, {m}) {name}" for name, (n, m) in shapes.items()]
     lines = [f"def net(float({sizes[0]}) x0, {', '.join(weights)}) -> (x{last + 1}) {{"]
     for i in range(last + 1):
         to = f"x{i + 1}" if i == last else f"s{i}"
@@ -46,9 +48,8 @@ def layers(sizes: tuple[int, ...], *, skips: bool = False) -> Graph:
         if i < last:
             lines.append(f"  x{i + 1}(n) = fmax(s{i}(n), 0)")
     function = parse(Source.from_text("\n".join([*lines, "}"]))).functions["net"]
-    shapes = {"x0": (sizes[0],), **{f"W{i}": (n, m) for i, (m, n) in enumerate(zip(sizes, sizes[1:], strict=False))}}
-    keep = tuple(f"W{i}" for i in range(last + 1))
-    return run_passes(lower(function, bind_sizes(function, shapes), number_format=Q6_10, keep=keep), Q6_10)
+    bound = bind_sizes(function, {"x0": (sizes[0],), **shapes})
+    return run_passes(lower(function, bound, number_format=Q6_10, keep=tuple(shapes)), Q6_10)
 
 
 def schedule_of(sizes: tuple[int, ...], pes: int, effort: Effort = QUICK) -> Schedule:
@@ -112,24 +113,24 @@ def test_a_late_layer_reads_the_input_of_its_own_sample() -> None:
 
 @pytest.mark.parametrize(
     "stalls",
-    [
-        Stalls(outputs=(0, 3)),
-        Stalls.random(5, share=0.6, longest=70),
-        # Pauses between samples that are longer than any sample is under way.
-        Stalls(inputs=(0, 0, 0, 900, 0, 0, 0, 0, 0, 0, 0, 0, 0, 333, 0, 0, 0, 0, 150)),
-    ],
+    [Stalls(outputs=(0, 3)), Stalls.random(5, share=0.6, longest=70), None],
+    ids=["out", "in and out", "periods"],
 )
-def test_verilog_waits_for_a_slow_host_as_the_model_does(network: Schedule, stalls: Stalls) -> None:
+def test_verilog_waits_for_a_slow_host_as_the_model_does(network: Schedule, stalls: Stalls | None) -> None:
     need("icarus")
+    # Without other pauses the host waits between samples, for all numbers of periods up to one more than stages.
+    period, each = network.initiation_interval, network.beats
+    waits = [0, 0, *((n * period + period // 3) for n in range(network.stages + 2)), 0, 3 * period - 1]
+    stalls = stalls or Stalls(inputs=tuple(wait if beat == 0 else 0 for wait in waits for beat in range(each)))
     host, image = Host(network), encode(network)
-    inputs, models = draw_words(network.graph, Q6_10, 12, 2)
-    beats, each = host.sample_beats(inputs), network.beats
+    inputs, models = draw_words(network.graph, Q6_10, 16, 2)
+    beats = host.sample_beats(inputs)
     seen: list[list[RunResult]] = []
     for engine in ("model", "icarus"):
         with open_machine(image, engine, "unit") as machine:
             machine.load(host.load_beats(models))
             # One sample alone, then two commands: nothing is left of the one before.
-            runs = [(0, 1), (1, 8), (8, 12)]
+            runs = [(0, 1), (1, 13), (13, 16)]
             seen.append(
                 [
                     machine.run(beats[a * each : b * each], b - a, stalls if b - a > 1 else None).relative()
@@ -155,7 +156,7 @@ def test_every_strand_that_moves_into_the_work_of_another_sample_is_refused(netw
     frames = -(-(other.start - first.start) // network.initiation_interval)
     moved = other.at(first.start + frames * network.initiation_interval)
     planted = tuple(sorted((moved if s is other else s for s in network.strands), key=lambda s: (s.unit, s.start)))
-    with pytest.raises(ScheduleFault, match="begins before|starts before"):
+    with pytest.raises(ScheduleFault, match=r"begins before|starts before"):
         check(replace(network, strands=planted))
 
 

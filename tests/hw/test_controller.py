@@ -26,6 +26,8 @@ class Seen:
     firsts: list[bool] = field(default_factory=list)
     tokens: list[int] = field(default_factory=list)
     idle: int = 0
+    empty: list[int] = field(default_factory=list)
+    """The tokens of no sample."""
 
 
 def observed(
@@ -64,7 +66,8 @@ def observed(
                 context.set(controller.stop, int(cycle >= stop))
             assert context.get(controller.restart) == (cycle == 1)
             if context.get(controller.token):
-                seen.tokens.append(cycle)
+                live = image.parameters.stages == 1 or context.get(controller.live)
+                (seen.tokens if live else seen.empty).append(cycle)
             if context.get(controller.command_ready) and not seen.idle:
                 seen.idle = cycle
             await context.tick()
@@ -98,7 +101,16 @@ def expected(image: Image, samples: int, beats: int, offers: list[bool], leaves:
             if inside <= image.parameters.output_depth:
                 break
             earliest += 1
+        if seen.tokens:
+            # While samples are under way there is a token in each period, and a sample can only begin with one of them.
+            periods = -(-(earliest - seen.tokens[-1]) // run.period)
+            if periods <= image.parameters.stages:
+                earliest = seen.tokens[-1] + periods * run.period
+            others = range(1, min(periods, image.parameters.stages))
+            seen.empty += [seen.tokens[-1] + n * run.period for n in others]
         seen.tokens.append(earliest)
+    if seen.tokens:
+        seen.empty += [seen.tokens[-1] + n * run.period for n in range(1, image.parameters.stages)]
     # A run of no samples is over as soon as it begins.
     seen.idle = seen.tokens[-1] + run.drain + FRONT if samples else FRONT + 1
     return seen
@@ -135,6 +147,27 @@ def test_a_run_keeps_the_recurrence(
 ) -> None:
     entry = entry_with(period=period, outputs=0, drain=17)
     image = image_with(beats=beats, slots=slots, depth=1, entry=entry, release=release)
+    wanted = expected(image, samples, beats, offers, [])
+    assert observed(image, RUN, samples, offers, [], wanted.idle + 5) == wanted
+
+
+@given(
+    beats=st.integers(0, 4),
+    slots=st.integers(2, 4),
+    period=st.integers(2, 12),
+    stages=st.integers(2, 5),
+    release=st.integers(3, 40),
+    samples=st.integers(0, 9),
+    offers=st.lists(st.booleans(), min_size=1, max_size=40).filter(any),
+)
+@settings(max_examples=60, deadline=None)
+def test_a_run_in_which_samples_overlap_keeps_to_its_periods(
+    beats: int, slots: int, period: int, stages: int, release: int, samples: int, offers: list[bool]
+) -> None:
+    # A sample is under way for as many periods as there are stages, so the drain is no shorter.
+    entry = entry_with(period=period, outputs=0, drain=17 + stages * period)
+    plain = image_with(beats=beats, slots=slots, depth=1, entry=entry, release=release)
+    image = replace(plain, parameters=replace(plain.parameters, stages=stages))
     wanted = expected(image, samples, beats, offers, [])
     assert observed(image, RUN, samples, offers, [], wanted.idle + 5) == wanted
 

@@ -225,6 +225,40 @@ def test_tokens_are_only_delayed_however_many_are_on_the_way(
     assert [c for c, s in enumerate(seen) if s["delayed"]] == [t + TokenDelay.LATENCY + delays[dump] for t in sent]
 
 
+@given(
+    st.tuples(st.integers(0, 90), st.integers(0, 90)),
+    st.integers(1, 40),
+    st.lists(st.tuples(st.integers(0, 60), st.booleans()), min_size=1, max_size=8),
+)
+@settings(max_examples=30, deadline=None)
+def test_a_bit_comes_out_with_its_token(delays: tuple[int, int], period: int, tokens: list[tuple[int, bool]]) -> None:
+    sent = list(itertools.accumulate((period + wait for wait, _ in tokens), initial=3))[:-1]
+    live = {cycle: bit for cycle, (_, bit) in zip(sent, tokens, strict=True)}
+    inputs = [
+        {"token": int(c in sent), "live": int(live.get(c, 1)), "dump": 0} for c in range(sent[-1] + delays[0] + 8)
+    ]
+    seen = played(TokenDelay(delays=delays, periods=(period, period), overlapping=True), inputs)
+    assert [bool(s["delayed_live"]) for s in seen if s["delayed"]] == [bit for _, bit in tokens]
+
+
+def test_windows_of_earlier_samples_stay_while_later_ones_begin() -> None:
+    turns = [1, 1, 0, 1, 1, 0, 0, 1]
+    inputs = [{"restart": 1, "turn": 0, "live": 0, "stage": 0}]
+    for live in turns:
+        inputs.append({"restart": 0, "turn": 1, "live": live, "stage": 0})
+        inputs += [{"restart": 0, "turn": 0, "live": 0, "stage": stage} for stage in range(3)]
+    seen = played(Window(width=8, words=5, slots=3, stages=3), inputs, more=1)
+    slots: list[int | None] = [None, None]
+    begun = 0
+    for n, live in enumerate(turns):
+        slots.append(5 * (begun % 3) if live else None)
+        begun += live
+        # The three cycles after a turn ask for the offsets of its sample and of the two before it.
+        asked = [s["offset"] for s in seen[2 + 4 * n : 5 + 4 * n]]
+        wanted = slots[-1:-4:-1]
+        assert [a for a, w in zip(asked, wanted, strict=True) if w is not None] == [w for w in wanted if w is not None]
+
+
 def test_windows_go_round_the_ring_and_straight_in_a_dump() -> None:
     for dump, wanted in ((0, [0, 5, 10, 0, 5, 10, 0]), (1, [0, 1, 2, 3, 4, 5, 6])):
         inputs = [{"restart": 1, "turn": 0, "dump": dump}] + [{"restart": 0, "turn": 1}] * 7
