@@ -21,6 +21,8 @@
 #   make bench-networks
 #                    build ten networks for the largest arrays that fit an ECP5-85F, and 20 drawn ones; write the tables of
 #                    docs/networks.md
+#   make bench-overlap
+#                    build 20 drawn dense networks with and without samples that overlap; takes about ten minutes
 #   make bench-accuracy
 #                    learn 24 problems on 20 splits in formats of 8 to 18 bits, and write docs/accuracy.md; takes about an
 #                    hour; SPLITS, ONLY
@@ -51,7 +53,7 @@ PYTEST := $(BIN)/python -m pytest -rs
 WORKERS ?= 2
 
 .PHONY: help demo check test test-all lint docs docs-test bench bench-bus bench-fpga bench-cost bench-overlay \
-	bench-accuracy bench-networks prove prove-quick prove-mutants fuzz fuzz-texts fuzz-formulas builds mutants simulators clean
+	bench-accuracy bench-networks bench-overlap prove prove-quick prove-mutants fuzz fuzz-texts fuzz-formulas builds mutants simulators clean
 .DEFAULT_GOAL := help
 
 help:
@@ -168,6 +170,9 @@ bench-accuracy: $(VENV)/test
 bench-networks: $(VENV)/test
 	$(BIN)/python -m benchmarks.networks.drawn --record
 	$(BIN)/python -m benchmarks.networks.fitting $(if $(ONLY),--only '$(ONLY)') --record
+
+bench-overlap: $(VENV)/test
+	$(BIN)/python -m benchmarks.networks.dense
 
 # The proofs need no simulator. PROVED is a word of the subjects' names.
 prove: $(VENV)/test

@@ -120,17 +120,17 @@ def test_verilog_waits_for_a_slow_host_as_the_model_does(network: Schedule, stal
     need("icarus")
     # Without other pauses the host waits between samples, for all numbers of periods up to one more than stages.
     period, each = network.initiation_interval, network.beats
-    waits = [0, 0, *((n * period + period // 3) for n in range(network.stages + 2)), 0, 3 * period - 1]
+    waits = [0, 0, *(n * period // 3 for n in range(1, 3 * network.stages + 6, 2)), 0]
     stalls = stalls or Stalls(inputs=tuple(wait if beat == 0 else 0 for wait in waits for beat in range(each)))
     host, image = Host(network), encode(network)
-    inputs, models = draw_words(network.graph, Q6_10, 16, 2)
+    inputs, models = draw_words(network.graph, Q6_10, 18, 2)
     beats = host.sample_beats(inputs)
     seen: list[list[RunResult]] = []
     for engine in ("model", "icarus"):
         with open_machine(image, engine, "unit") as machine:
             machine.load(host.load_beats(models))
             # One sample alone, then two commands: nothing is left of the one before.
-            runs = [(0, 1), (1, 13), (13, 16)]
+            runs = [(0, 1), (1, 15), (15, 18)]
             seen.append(
                 [
                     machine.run(beats[a * each : b * each], b - a, stalls if b - a > 1 else None).relative()
