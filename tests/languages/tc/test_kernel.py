@@ -127,6 +127,12 @@ TYPED = {
         {"a": [1, 2, 3, 4, 5], "n": [2, -1, 5, 1, 4]},
         [20, 20, 10, 2, 5],
     ),
+    "a position where a condition fails": (
+        """def f(float(N) a, int32(N) n) -> (c) {
+            c(i) = n(i) < 0 || a(n(i)) > 4.0 ? 10.0 : (n(i) > 0 && a(n(i) - 1) > 1.0 ? a(n(i)) : 20.0) }""",
+        {"a": [1, 2, 3, 4, 5], "n": [2, -1, 0, 1, 4]},
+        [3, 10, 20, 20, 10],
+    ),
     "a padded copy in a sum": (
         "def f(float(N) a) -> (c) { c(i) +=! i + k >= 1 ? a(i + k - 1) : 0.5 where i in 0:N, k in 0:2 }",
         {"a": [1, 2, 3, 4, 5]},
