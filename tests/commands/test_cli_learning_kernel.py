@@ -50,10 +50,25 @@ def test_formats_and_explore_take_the_options(run: Run) -> None:
     assert "1 on the front" in run("explore", "f.tc", *LEARNS, "--pes", "4")
 
 
-def test_a_function_of_integers_does_not_learn(run: Run) -> None:
-    Path("g.tc").write_text("def g(int32(M) n, float(M) w) -> (z) { z +=! w(i) * float(n(i)) }\n", encoding="utf-8")
+def test_a_table_learns_the_rows_that_data_choose(run: Run) -> None:
+    """Each sample names two of four rows, and the label is the sum of their numbers, which are then in the table."""
+    Path("g.tc").write_text(
+        "def g(int32(K) row, float(R) table) -> (z) { z +=! table(row(k)) * float(1 + 0 * row(k)) }\n", encoding="utf-8"
+    )
+    rows, numbers = np.random.default_rng(1).integers(0, 4, (120, 2)), np.array([0.5, -1.0, 2.0, 0.25])
+    np.savez("r.npz", row=rows, label=numbers[rows].sum(axis=1))
+    options = ("--size", "K=2", "--size", "R=4", "--train", "table", "--loss", "mse", "--learning-rate", "0.25")
+    run("train", "g.tc", *options, "--data", "r.npz", "--epochs", "8", "-o", "m.npz")
+    with np.load("m.npz") as found:
+        np.testing.assert_allclose(found["table"], numbers, atol=0.02)
+    np.savez("s.npz", row=rows[:6], label=numbers[rows[:6]].sum(axis=1), table=np.zeros(4))
+    assert "every word as in" in run("sim", "g.tc", "--inputs", "s.npz", *options, "--engine", "model")
+
+
+def test_what_integers_choose_is_all_that_learns(run: Run) -> None:
+    Path("g.tc").write_text("def g(float(M) x, float w) -> (z) { z +=! x(i) * float(int32(w)) }\n", encoding="utf-8")
     said = run("gen", "g.tc", *LEARNS, status=1)
-    assert "error: no kernel says this yet: 'n' holds int32" in said
+    assert "error: 'w' cannot learn: 'z' does not depend on it" in said
     assert "g.tc:1:" in said
 
 

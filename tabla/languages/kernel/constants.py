@@ -6,10 +6,22 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
+from tabla.base.source import Span
 from tabla.graph.graph import Affine
 from tabla.languages.kernel.faults import refused
 from tabla.languages.kernel.signatures import SIGNATURES
-from tabla.languages.kernel.tree import Apply, Expression, Number, Position, Read, Reduce, spine
+from tabla.languages.kernel.tree import (
+    Apply,
+    Expression,
+    Gather,
+    Limit,
+    Number,
+    Position,
+    Read,
+    Reduce,
+    Tensor,
+    spine,
+)
 
 # Far beyond every format, and a bound on what a few lines of repeated squaring can cost.
 _BITS = 4096
@@ -45,6 +57,16 @@ def affine_of(expression: Expression) -> Affine | None:
     return Affine.make(int(form.get("", 0)), {name: int(value) for name, value in form.items() if name})
 
 
+def element(tensor: Tensor, subscripts: Sequence[Affine | Expression], span: Span | None) -> Read | Gather:
+    """Return an element of a tensor at subscripts of integers. It is a `Read` where all of them are sums of indices."""
+    forms = [each if isinstance(each, Affine) else affine_of(each) for each in subscripts]
+    affine = tuple(form for form in forms if form is not None)
+    if len(affine) == len(forms):
+        return Read(tensor=tensor.name, subscripts=affine, type=tensor.type, span=span)
+    found = tuple(each if form is None else form for form, each in zip(forms, subscripts, strict=True))
+    return Gather(tensor=tensor.name, subscripts=found, type=tensor.type, span=span)
+
+
 def _form(expression: Expression) -> _Form | None:
     first, chain = spine(expression)
     form: _Form | None
@@ -53,7 +75,7 @@ def _form(expression: Expression) -> _Form | None:
             form = {"": value}
         case Position(index=index):
             form = {index: Fraction(1)}
-        case Read() | Reduce() | Apply():
+        case Read() | Gather() | Limit() | Reduce() | Apply():
             return None
     for call in chain:
         if form is None:
@@ -107,6 +129,10 @@ def _computed(call: Apply, values: Sequence[Fraction]) -> Fraction:
                 raise refused("division by zero", call.arguments[1].span, "divide by something else", "this is 0")
             quotient = left / right
             return quotient if call.type == "real" else Fraction(int(quotient))
+        case "remainder", [left, right]:
+            if right == 0:
+                raise refused("division by zero", call.arguments[1].span, "divide by something else", "this is 0")
+            return left - right * int(left / right)
         case "less", [left, right]:
             return Fraction(left < right)
         case "less_equal", [left, right]:

@@ -22,14 +22,16 @@ from tabla.languages.kernel.substitution import placed
 from tabla.languages.kernel.tree import (
     Apply,
     Expression,
+    Gather,
+    Limit,
     Number,
     Position,
     Read,
     Reduce,
     Statement,
     Tensor,
+    reads,
     spine,
-    walk,
 )
 
 
@@ -46,7 +48,7 @@ class Backwards:
         self._parts: dict[str, list[str]] = {}
         self._concerned = set(wanted)
         for write in writes:
-            if any(isinstance(part, Read) and part.tensor in self._concerned for part in walk(write.value)):
+            if any(name in self._concerned for name in reads(write.value)):
                 self._concerned.add(write.target)
 
     def run(self, value: str, seed: str) -> None:
@@ -115,11 +117,13 @@ class _Write:
         match expression:
             case Read(tensor=tensor) if self._backwards.concerns(tensor):
                 self._join(expression, d, indices, conditions)
+            case Gather(tensor=tensor) if self._backwards.concerns(tensor):
+                self._look_up(expression, d, indices, conditions)
             case Apply():
                 self._through(expression, value, d, indices, conditions)
             case Reduce():
                 self._reduced(expression, value, d, indices, conditions)
-            case Read() | Number() | Position():
+            case Read() | Gather() | Number() | Position() | Limit():
                 pass
 
     def _through(
@@ -159,7 +163,7 @@ class _Write:
         indices: tuple[Index, ...],
         conditions: tuple[Affine, ...],
     ) -> None:
-        if not self._reads(reduce.body):
+        if reduce.type != "real" or not self._reads(reduce.body):
             return
         # Inside, these stand for one number each at every point outside.
         d = self._named(d, indices, conditions)
@@ -192,7 +196,28 @@ class _Write:
 
     def _reads(self, expression: Expression) -> bool:
         """Return whether an expression reads a tensor whose derivative matters."""
-        return any(isinstance(part, Read) and self._backwards.concerns(part.tensor) for part in walk(expression))
+        return any(self._backwards.concerns(name) for name in reads(expression))
+
+    def _look_up(
+        self, gather: Gather, d: Expression, indices: tuple[Index, ...], conditions: tuple[Affine, ...]
+    ) -> None:
+        """Add the derivative `d` at all points to that of the elements at computed subscripts.
+
+        Each element of such an axis sums what the points add of which the subscript leads to it.
+        """
+        shape = self._backwards.tensors[gather.tensor].shape
+        subscripts: list[Affine] = []
+        for axis, (subscript, size) in enumerate(zip(gather.subscripts, shape, strict=True)):
+            if isinstance(subscript, Affine):
+                subscripts.append(subscript)
+                continue
+            place = Index(name=f"{gather.tensor}.place{axis}'", low=0, high=size)
+            indices = (*indices, place)
+            subscripts.append(Affine.of(**{place.name: 1}))
+            here = apply("equal", subscript, Position(index=place.name))
+            d = apply("select", here, d, number(0))
+        read = Read(tensor=gather.tensor, subscripts=tuple(subscripts), span=gather.span)
+        self._join(read, d, indices, conditions)
 
     def _join(self, read: Read, d: Expression, indices: tuple[Index, ...], conditions: tuple[Affine, ...]) -> None:
         """Add the derivative `d` at all points to that of the elements that are read there."""

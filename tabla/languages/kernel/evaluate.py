@@ -1,6 +1,7 @@
 """What a kernel means, in float64. Integers are of 64 bits.
 
-Where a function has no value, the result is infinite or not a number. Each tie of a maximum gets the whole derivative,
+Where a function has no value, the result is infinite or not a number. A computed subscript outside of its tensor is a
+`TablaError`. Each tie of a maximum gets the whole derivative,
 where derivatives are taken. Integers divide toward zero.
 """
 
@@ -16,17 +17,21 @@ from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
 from tabla.graph.graph import Affine, Index
+from tabla.languages.kernel.faults import refused
 from tabla.languages.kernel.signatures import SIGNATURES
 from tabla.languages.kernel.tree import (
     Apply,
     Expression,
+    Gather,
     Kernel,
+    Limit,
     Number,
     Position,
     Read,
     Reduce,
     Reduction,
     Statement,
+    Tensor,
     Type,
     spine,
 )
@@ -42,8 +47,20 @@ _JOIN: Mapping[Reduction, np.ufunc] = {
     "max": np.maximum,
     "min": np.minimum,
 }
-_NOTHING: Mapping[Reduction, float] = {"sum": 0.0, "norm": 0.0, "product": 1.0, "max": -np.inf, "min": np.inf}
-"""What a value counts as where conditions leave it out."""
+_LEAST: Mapping[str, Any] = {"f": -np.inf, "i": np.iinfo(np.int64).min, "b": False}
+_GREATEST: Mapping[str, Any] = {"f": np.inf, "i": np.iinfo(np.int64).max, "b": True}
+"""The lowest and the highest value, by the kind of an array."""
+
+
+def _nothing(reduction: Reduction, kind: str) -> Any:
+    """Return what a value counts as where conditions leave it out. `kind` is that of the array of values."""
+    match reduction:
+        case "max":
+            return _LEAST[kind]
+        case "min":
+            return _GREATEST[kind]
+        case _:
+            return int(reduction == "product")
 
 
 def evaluate(kernel: Kernel, arrays: Mapping[str, Array]) -> dict[str, Array]:
@@ -52,9 +69,7 @@ def evaluate(kernel: Kernel, arrays: Mapping[str, Array]) -> dict[str, Array]:
     `arrays` has the inputs, labels and models by name, with the shapes that the kernel says.
     """
     stored = {
-        name: np.zeros(tensor.shape, _DTYPES[tensor.type])
-        if tensor.role == "value"
-        else np.ascontiguousarray(arrays[name], dtype=np.float64).reshape(tensor.shape)
+        name: np.zeros(tensor.shape, _DTYPES[tensor.type]) if tensor.role == "value" else _given(arrays[name], tensor)
         for name, tensor in kernel.tensors.items()
     }
     with np.errstate(all="ignore"):
@@ -62,6 +77,12 @@ def evaluate(kernel: Kernel, arrays: Mapping[str, Array]) -> dict[str, Array]:
             _run(statement, stored)
         steps = {each.model: float(each.rate) * stored[each.gradient] for each in kernel.updates}
     return stored | {name: stored[name] - step for name, step in steps.items()}
+
+
+def _given(array: Array, tensor: Tensor) -> Array:
+    """Return the array of a tensor that comes from outside, a copy of one that statements may write."""
+    own = np.ascontiguousarray(array, dtype=_DTYPES[tensor.type]).reshape(tensor.shape)
+    return own.copy() if tensor.role == "initial" else own
 
 
 def evaluate_samples(
@@ -169,6 +190,11 @@ class _Domain:
                 return self.along[index]
             case Read(tensor=tensor, subscripts=subscripts):
                 return self.gathered(tensor, subscripts) if self.conditions else self.view(tensor, subscripts)
+            case Gather(subscripts=subscripts):
+                places = (self.form(each) if isinstance(each, Affine) else self.value(each) for each in subscripts)
+                return self.looked_up(expression, tuple(places))
+            case Limit(end=end, type=kind):
+                return np.asarray((_LEAST if end == "lowest" else _GREATEST)[np.dtype(_DTYPES[kind]).kind])
             case Reduce():
                 return self._reduced(expression)
             case Apply():
@@ -192,6 +218,19 @@ class _Domain:
         places = zip(map(self.form, subscripts), array.shape, strict=True)
         return np.asarray(array[tuple(np.clip(place, 0, size - 1) for place, size in places)])
 
+    def looked_up(self, gather: Gather, places: tuple[Array, ...]) -> Array:
+        """Return the elements of a tensor at computed places."""
+        array = self.stored[gather.tensor]
+        holds = self.holds()
+        for axis, (place, size) in enumerate(zip(places, array.shape, strict=True)):
+            outside = holds & ((place < 0) | (place >= size))
+            if np.any(outside):
+                wrong = int(np.broadcast_to(place, outside.shape)[outside].flat[0])
+                message = f"'{gather.tensor}' is read at {wrong} on axis {axis}, which has {size}"
+                raise refused(message, gather.span, "check the data that subscripts are made of")
+        sizes = zip(places, array.shape, strict=True)
+        return np.asarray(array[tuple(np.clip(place, 0, size - 1) for place, size in sizes)])
+
     def _reduced(self, reduce: Reduce) -> Array:
         """Join the values of the body over its indices, as many points at once as there is room for."""
         total: Array | None = None
@@ -201,7 +240,7 @@ class _Domain:
             inner = _Domain.of((*self.indices, *box), self.stored, (*self.conditions, *reduce.conditions))
             body = np.broadcast_to(inner.value(reduce.body), tuple(index.extent for index in inner.indices))
             if reduce.conditions:
-                body = np.where(inner.holds(), body, _NOTHING[reduce.reduction])
+                body = np.where(inner.holds(), body, _nothing(reduce.reduction, body.dtype.kind))
             if reduce.reduction == "norm":
                 body = body * body
             axes = tuple(range(len(self.indices), len(inner.indices)))

@@ -32,7 +32,7 @@ start = "kernel"
 precedence = (
     ("left", "COMPARISON"),
     ("left", "PLUS", "MINUS"),
-    ("left", "TIMES", "DIVIDE"),
+    ("left", "TIMES", "DIVIDE", "MODULO"),
     ("right", "NEGATIVE"),
 )
 
@@ -150,6 +150,7 @@ def p_value_infix(p: Production) -> None:
     | value MINUS value
     | value TIMES value
     | value DIVIDE value
+    | value MODULO value
     | value COMPARISON value"""
     p[0] = Operation(sign=p[2].text, operands=(p[1], p[3]), span=p[1].span.to(p[3].span))
 

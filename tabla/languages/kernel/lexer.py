@@ -10,7 +10,7 @@ from tabla.base.lexemes import Token, skip_stray, tokens_of
 from tabla.base.source import Source
 
 tokens = (
-    *("NAME", "REAL", "WHOLE", "COMPARISON", "ASSIGN", "LOWER", "PLUS", "MINUS", "TIMES", "DIVIDE"),
+    *("NAME", "REAL", "WHOLE", "COMPARISON", "ASSIGN", "LOWER", "PLUS", "MINUS", "TIMES", "DIVIDE", "MODULO"),
     *("LPAREN", "RPAREN", "LBRACKET", "RBRACKET", "COMMA", "COLON", "SEMICOLON"),
 )
 
@@ -22,6 +22,7 @@ t_PLUS = r"\+"
 t_MINUS = r"-"
 t_TIMES = r"\*"
 t_DIVIDE = r"/"
+t_MODULO = r"%"
 t_LPAREN = r"\("
 t_RPAREN = r"\)"
 t_LBRACKET = r"\["
@@ -30,7 +31,7 @@ t_COMMA = r","
 t_COLON = r":"
 t_SEMICOLON = r";"
 
-_STRAY = re.compile(r"[^\s\w+\-*/<>=!,.()\[\]:;]+")
+_STRAY = re.compile(r"[^\s\w+\-*/%<>=!,.()\[\]:;]+")
 
 
 def t_comment(t: Token) -> None:

@@ -55,4 +55,5 @@ def reading_of(kernel: Kernel, text: Preprocessed, ast: Callable[[], str], optio
         ),
         trainable=True,
         values=tuple(name for name, tensor in kernel.tensors.items() if tensor.role == "value"),
+        integers=frozenset(name for name, tensor in kernel.tensors.items() if tensor.type == "integer"),
     )

@@ -15,35 +15,44 @@ from tabla.base.source import Label, Source, Span, TablaError
 from tabla.graph.graph import Affine, Index
 from tabla.languages.expectation import acceptable, any_of
 from tabla.languages.kernel import syntax
-from tabla.languages.kernel.constants import affine_of
+from tabla.languages.kernel.constants import affine_of, element
 from tabla.languages.kernel.faults import refused
 from tabla.languages.kernel.grammar import cure
 from tabla.languages.kernel.lexer import read_tokens, tokens
 from tabla.languages.kernel.signatures import INFIX, TYPES, apply
 from tabla.languages.kernel.tree import (
+    End,
     Expression,
     Kernel,
+    Limit,
     Number,
     Position,
-    Read,
     Reduce,
     Reduction,
     Role,
     Statement,
     Tensor,
     Update,
-    walk,
+    reads,
 )
 from tabla.languages.kernel.verify import verify
 
 _SHOWN: Mapping[str, str] = {
     **{"NAME": "a name", "REAL": "a number", "WHOLE": "a number", "COMPARISON": "an operator", "PLUS": "an operator"},
-    **{"MINUS": "an operator", "TIMES": "an operator", "DIVIDE": "an operator", "ASSIGN": "'='", "LOWER": "'-='"},
+    **{
+        "MINUS": "an operator",
+        "TIMES": "an operator",
+        "DIVIDE": "an operator",
+        "MODULO": "an operator",
+        "ASSIGN": "'='",
+        "LOWER": "'-='",
+    },
     **{"LPAREN": "'('", "RPAREN": "')'", "LBRACKET": "'['", "RBRACKET": "']'", "COMMA": "','", "COLON": "':'"},
     **{"SEMICOLON": "';'", "$end": "the end of the file"},
 }
 _ROLES: tuple[Role, ...] = get_args(Role)
 _REDUCTIONS: Mapping[str, Reduction] = {name: name for name in get_args(Reduction)}
+_ENDS: Mapping[str, End] = {name: name for name in get_args(End)}
 _LEAST: Mapping[str, int] = {">=": 0, "<=": 0, "==": 0, ">": 1, "<": 1}
 """By how much the larger side of a comparison is larger at least."""
 
@@ -167,7 +176,7 @@ class _Meaning:
     def _affine(self, value: syntax.Value) -> Affine:
         form = affine_of(expression := self._value(value))
         if form is None or expression.type != "integer":
-            raise refused("this is no sum of indices and whole numbers", value.span, "write a subscript such as 2*i+1")
+            raise _no_form(value.span)
         return form
 
     def _conditions(self, values: tuple[syntax.Value, ...]) -> tuple[Affine, ...]:
@@ -187,10 +196,10 @@ class _Meaning:
 
     def _compared(self, value: syntax.Value) -> Affine:
         """Return a side of a condition."""
-        if isinstance(value, syntax.Operation) and value.sign in INFIX and value.sign not in "+-*/":
+        if isinstance(value, syntax.Operation) and value.sign in INFIX and value.sign not in "+-*/%":
             raise refused("two comparisons in one condition", value.span, "write them one by one: where 0 < i, i < 3")
         expression = self._value(value)
-        if any(isinstance(part, Read) for part in walk(expression)):
+        if any(reads(expression)):
             cure = "choose between values: select(x[i] > 0.0, x[i], 0.0)"
             raise refused("a condition is about indices, and this is a value", value.span, cure)
         return self._affine(value)
@@ -218,14 +227,32 @@ class _Meaning:
                 message = f"there is no index and no tensor '{name.text}' here"
                 raise refused(message, name.span, hint or f"give it a range: for {name.text} in 0:3")
             case syntax.Element(name=name, subscripts=subscripts):
-                tensor, forms = self._tensor(name), tuple(map(self._affine, subscripts))
-                return Read(tensor=tensor.name, subscripts=forms, type=tensor.type, span=value.span)
+                return self._element(self._tensor(name), subscripts, value.span)
             case syntax.Call(ranges=()):
                 return self._call(value)
             case syntax.Call():
                 return self._reduce(value)
 
+    def _element(self, tensor: Tensor, subscripts: tuple[syntax.Value, ...], span: Span) -> Expression:
+        """Return an element of a tensor, at sums of indices or at computed subscripts."""
+        found = [self._value(subscript) for subscript in subscripts]
+        for expression, subscript in zip(found, subscripts, strict=True):
+            if expression.type != "integer":
+                raise _no_form(subscript.span)
+        return element(tensor, found, span)
+
+    def _limit(self, call: syntax.Call) -> Expression:
+        """Return the lowest or the highest number of a type."""
+        match call.arguments:
+            case (syntax.Element(name=name, subscripts=()),) if name.text in ("real", "integer"):
+                return Limit(end=_ENDS[call.name.text], type=TYPES[name.text], span=call.span)
+            case _:
+                message = f"'{call.name.text}' is given the type of the number"
+                raise refused(message, call.span, f"write {call.name.text}(real) or {call.name.text}(integer)")
+
     def _call(self, call: syntax.Call) -> Expression:
+        if call.name.text in _ENDS:
+            return self._limit(call)
         match call.name.text, [self._value(argument) for argument in call.arguments]:
             case "fraction", [Number(value=over, type="integer"), Number(value=under, type="integer")] if under:
                 return Number(value=over / under, span=call.span)
@@ -245,6 +272,10 @@ class _Meaning:
         body, conditions = self._value(call.arguments[0]), self._conditions(call.conditions)
         self._scope = outer
         return Reduce(reduction=reduction, indices=indices, body=body, conditions=conditions, span=call.span)
+
+
+def _no_form(span: Span) -> TablaError:
+    return refused("this is no sum of indices and whole numbers", span, "write a subscript such as 2*i+1")
 
 
 def _condition_cure(value: syntax.Value) -> str:

@@ -51,9 +51,18 @@ def _quotient(left: Array, right: Array) -> Array:
     return np.where(right == 0, 0, np.sign(left) * np.sign(right) * whole)
 
 
+def _remainder(left: Array, right: Array) -> Array:
+    """Return what a quotient toward zero leaves; of an integer over 0 that is the integer."""
+    if left.dtype.kind == "f" or right.dtype.kind == "f":
+        return np.asarray(np.fmod(left, right))
+    return np.asarray(left - right * _quotient(left, right))
+
+
 def _integer(value: Array) -> Array:
-    """Convert to an integer toward zero."""
-    return np.trunc(value).astype(np.int64) if value.dtype.kind == "f" else value.astype(np.int64)
+    """Convert to an integer toward zero. What is no number is 0, and infinity is 0, too."""
+    if value.dtype.kind != "f":
+        return value.astype(np.int64)
+    return np.where(np.isfinite(value), np.trunc(value), 0.0).astype(np.int64)
 
 
 def _infix(sign: str, tightness: int, rule: Rule, meaning: Callable[..., Array]) -> Signature:
@@ -70,6 +79,7 @@ SIGNATURES: Mapping[str, Signature] = {
     "subtract": _infix("-", SUM, "numbers", np.subtract),
     "multiply": _infix("*", PRODUCT, "numbers", np.multiply),
     "divide": _infix("/", PRODUCT, "numbers", _quotient),
+    "remainder": _infix("%", PRODUCT, "numbers", _remainder),
     "less": _infix("<", COMPARISON, "comparison", np.less),
     "less_equal": _infix("<=", COMPARISON, "comparison", np.less_equal),
     "greater": _infix(">", COMPARISON, "comparison", np.greater),

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from tabla.languages.kernel.constants import constant_value
 from tabla.languages.kernel.signatures import apply
-from tabla.languages.kernel.tree import Apply, Expression, Number
+from tabla.languages.kernel.tree import Apply, Expression, Limit, Number
 
 Slope = Callable[[Expression, Expression, tuple[Expression, ...]], Expression]
 """Returns a derivative times the derivative of the value, given the latter, the value, and the arguments."""
@@ -55,6 +55,9 @@ def _quotient(d: Expression, value: Expression, by: Expression) -> Expression:
 
 
 def _chosen(test: str, d: Expression, arguments: tuple[Expression, ...], *, first: bool) -> Expression:
+    limited = [isinstance(argument, Limit) for argument in arguments]
+    if any(limited):  # a maximum with the lowest number is the other argument
+        return number(0) if limited[0] == first else d
     left = apply(test, *arguments)
     return apply("select", left, d, number(0)) if first else apply("select", left, number(0), d)
 
@@ -86,6 +89,11 @@ SLOPES: Mapping[str, tuple[Slope, ...]] = {
     "negate": (lambda d, v, a: negative(d),),
     "multiply": (lambda d, v, a: times(d, a[1]), lambda d, v, a: times(d, a[0])),
     "divide": (lambda d, v, a: _quotient(d, v, a[1]), lambda d, v, a: negative(times(apply("divide", d, a[1]), v))),
+    "remainder": (
+        lambda d, v, a: d,
+        # The quotient, rounded toward zero, does not change between jumps.
+        lambda d, v, a: times(d, apply("divide", apply("subtract", v, a[0]), a[1])),
+    ),
     "abs": (lambda d, v, a: apply("select", apply("less", a[0], number(0)), negative(d), d),),
     "max": (
         lambda d, v, a: _chosen("greater", d, a, first=True),

@@ -9,7 +9,7 @@ from fractions import Fraction
 from tabla.base.source import Span
 from tabla.graph.graph import Affine, Index
 from tabla.languages.kernel.signatures import apply
-from tabla.languages.kernel.tree import Expression, Number, Position, Read, Reduce, Statement, rewritten
+from tabla.languages.kernel.tree import Expression, Gather, Number, Position, Read, Reduce, Statement, rewritten
 
 Form = Callable[[Affine], Affine]
 
@@ -24,7 +24,11 @@ def reading(expression: Expression, names: Mapping[str, str]) -> Expression:
     """Return an expression that reads tensors of other names."""
 
     def leaf(part: Expression) -> Expression:
-        return replace(part, tensor=names.get(part.tensor, part.tensor)) if isinstance(part, Read) else part
+        match part:
+            case Read(tensor=tensor) | Gather(tensor=tensor):
+                return replace(part, tensor=names.get(tensor, tensor))
+            case _:
+                return part
 
     return rewritten(expression, leaf)
 
@@ -36,6 +40,9 @@ def placed(expression: Expression, form: Form) -> Expression:
         match part:
             case Read(subscripts=subscripts):
                 return replace(part, subscripts=tuple(map(form, subscripts)))
+            case Gather(subscripts=subscripts):
+                moved = (form(each) if isinstance(each, Affine) else each for each in subscripts)
+                return replace(part, subscripts=tuple(moved))
             case Position(index=index):
                 return whole_number(form(Affine.make(0, {index: 1})), part.span)
             case Reduce(conditions=conditions):

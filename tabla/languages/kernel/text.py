@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from tabla.graph.graph import Affine, Index
 from tabla.languages.kernel.signatures import ATOM, SIGNATURES, UNARY
-from tabla.languages.kernel.tree import Apply, Expression, Kernel, Number, Position, Read, Reduce, spine
+from tabla.languages.kernel.tree import Apply, Expression, Gather, Kernel, Limit, Number, Position, Read, Reduce, spine
 
 
 def kernel_text(kernel: Kernel) -> str:
@@ -46,6 +46,11 @@ def _leaf(expression: Expression) -> tuple[str, int]:
             return index, ATOM
         case Read(tensor=tensor, subscripts=subscripts):
             return f"{tensor}{_listed(subscripts)}", ATOM
+        case Gather(tensor=tensor, subscripts=subscripts):
+            parts = (str(each) if isinstance(each, Affine) else expression_text(each) for each in subscripts)
+            return f"{tensor}[{', '.join(parts)}]", ATOM
+        case Limit(end=end, type=kind):
+            return f"{end}({kind})", ATOM
         case Reduce(reduction=reduction, indices=indices, body=body, conditions=conditions):
             return f"{reduction}[{_over(indices, conditions)}]({expression_text(body)})", ATOM
         case Apply():

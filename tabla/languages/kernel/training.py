@@ -54,7 +54,7 @@ def learning(kernel: Kernel, asked: Learning) -> Kernel:
     _refuse(kernel, asked)
     versions = versions_of(kernel)
     tensors = {name: _learnt(tensor, asked.train) for name, tensor in versions.tensors.items()}
-    result = kernel.results[0]
+    result = versions.last.get(kernel.results[0], kernel.results[0])
     shape = tensors[result].shape
     tensors[LABEL] = Tensor(name=LABEL, shape=shape, role="label", span=tensors[result].span)
     backwards = Backwards(tensors, versions.writes, asked.train)
@@ -98,6 +98,10 @@ def _refuse(kernel: Kernel, asked: Learning) -> None:
     if len(kernel.results) != 1:
         message = f"--loss: '{kernel.name}' returns {', '.join(kernel.results)}, and a loss is of one result"
         raise TablaValueError(message, hint="return the prediction alone")
+    result = kernel.tensors[kernel.results[0]]
+    if result.type != "real":
+        message = f"'{result.name}' holds {result.type}s, and a loss is of real numbers"
+        raise refused(message, result.span, "return the real numbers that it is made of")
     if LABEL in kernel.tensors:
         tensor = kernel.tensors[LABEL]
         message = f"'{LABEL}' is the name of what the result is compared with"

@@ -18,7 +18,9 @@ from tabla.graph.graph import Affine, Index
 from tabla.languages.kernel.boxes import Box, around, volume
 
 Type = Literal["real", "integer", "truth"]
-Role = Literal["input", "label", "model", "value"]
+Role = Literal["input", "label", "model", "value", "initial"]
+"""An ``initial`` tensor comes in like an input, and statements may write it."""
+End = Literal["lowest", "highest"]
 Reduction = Literal["sum", "product", "max", "min", "norm"]
 """How the values of a body become one. The ``norm`` is the square root of the sum of their squares."""
 
@@ -60,6 +62,31 @@ class Read(Node):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Gather(Node):
+    """The element of a tensor at subscripts of which some are computed: they are integers, and within the tensor.
+
+    A computed subscript is within the tensor at every point, whatever conditions choose the element or another value.
+    """
+
+    tensor: str
+    subscripts: tuple[Affine | Expression, ...]
+    type: Type = "real"
+
+    @property
+    def computed(self) -> tuple[Expression, ...]:
+        """The subscripts that are computed."""
+        return tuple(each for each in self.subscripts if not isinstance(each, Affine))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limit(Node):
+    """The lowest or the highest number: infinite if it is real. On the machine it is an end of the number format."""
+
+    end: End
+    type: Type = "real"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Apply(Node):
     """A function or an operator of the table :data:`tabla.languages.kernel.signatures.SIGNATURES`.
 
@@ -73,10 +100,12 @@ class Apply(Node):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reduce(Node):
-    """The values of `body` over all values of `indices`, the outermost first, as one real number.
+    """The values of `body` over all values of `indices`, the outermost first, as one value of their type.
 
-    Only values count at which all `conditions` are at least 0. Without any value a sum and a norm are 0, and a product
-    is 1; a maximum and a minimum have a value at each point.
+    A norm is of reals. A maximum or a minimum may be of truth values: whether one of them, or each of them, is true.
+    Only values count at which all `conditions` are at least 0. Without any value a sum and a norm are 0, a product is
+    1, and a maximum of truth values is false. A maximum of numbers is `Limit`, where it is an argument of a ``max``
+    with the lowest number; elsewhere it has a value at each point. The same holds for a minimum.
     """
 
     reduction: Reduction
@@ -87,10 +116,10 @@ class Reduce(Node):
     @property
     def type(self) -> Type:
         """The type of the value."""
-        return "real"
+        return self.body.type
 
 
-Expression = Number | Position | Read | Apply | Reduce
+Expression = Number | Position | Read | Gather | Limit | Apply | Reduce
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,11 +213,20 @@ def walk(expression: Expression) -> Iterator[Expression]:
                 waiting += arguments
             case Reduce(body=body):
                 waiting.append(body)
+            case Gather():
+                waiting += part.computed
+
+
+def reads(expression: Expression) -> Iterator[str]:
+    """Yield the tensor of each element in an expression, in no particular order."""
+    for part in walk(expression):
+        if isinstance(part, Read | Gather):
+            yield part.tensor
 
 
 def rewritten(expression: Expression, leaf: Callable[[Expression], Expression]) -> Expression:
     """Return an expression in which `leaf` has rewritten everything that is no function. A reduction comes to it with
-    its new body.
+    its new body, and an element with its new computed subscripts.
     """
     first, chain = spine(expression)
     match first:
@@ -196,6 +234,9 @@ def rewritten(expression: Expression, leaf: Callable[[Expression], Expression]) 
             result: Expression = first
         case Reduce(body=body):
             result = leaf(replace(first, body=rewritten(body, leaf)))
+        case Gather(subscripts=subscripts):
+            new = (each if isinstance(each, Affine) else rewritten(each, leaf) for each in subscripts)
+            result = leaf(replace(first, subscripts=tuple(new)))
         case _:
             result = leaf(first)
     for call in chain:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,11 +10,37 @@ import numpy as np
 from tabla.base.source import Span, TablaError
 from tabla.graph.constraints import coordinates, ends, possible, satisfied, values
 from tabla.graph.graph import Affine, Index
-from tabla.languages.kernel.boxes import Box, whole
+from tabla.languages.kernel.boxes import MARKED, Box, whole
 from tabla.languages.kernel.coordinates import apart
 from tabla.languages.kernel.faults import refused
 from tabla.languages.kernel.regions import Region, first_outside
-from tabla.languages.kernel.tree import Apply, Expression, Kernel, Position, Read, Reduce, Statement, Tensor, spine
+from tabla.languages.kernel.tree import (
+    Apply,
+    End,
+    Expression,
+    Gather,
+    Kernel,
+    Limit,
+    Position,
+    Read,
+    Reduce,
+    Reduction,
+    Statement,
+    Tensor,
+    Type,
+    spine,
+)
+
+_ENDS: Mapping[str, End] = {"max": "lowest", "min": "highest"}
+"""The number that a maximum or a minimum begins with."""
+_REDUCED: Mapping[Reduction, tuple[Type, ...]] = {
+    **dict.fromkeys(("sum", "product"), ("real", "integer")),
+    **dict.fromkeys(("max", "min"), ("real", "integer", "truth")),
+    "norm": ("real",),
+}
+"""The types whose values a reduction joins."""
+_WRITTEN = ("value", "initial")
+"""The roles of tensors that statements write."""
 
 
 def verify(kernel: Kernel) -> None:
@@ -24,7 +50,12 @@ def verify(kernel: Kernel) -> None:
     a label or a model, or of a value where statements before have written them. Indices have one meaning at each place.
     A model and its gradient have one shape, and each model has one update.
     """
-    written = {name: Region() for name, tensor in kernel.tensors.items() if tensor.role == "value"}
+    written = {
+        name: Region(boxes=() if tensor.role == "value" else (whole(tensor.shape),))
+        for name, tensor in kernel.tensors.items()
+        if tensor.role in _WRITTEN
+    }
+    changed = {statement.target for statement in kernel.statements}
     for tensor in kernel.tensors.values():
         _shaped(tensor)
     for statement in kernel.statements:
@@ -33,17 +64,15 @@ def verify(kernel: Kernel) -> None:
     if not kernel.results and not kernel.updates:
         raise TablaError("the kernel returns nothing and learns nothing", hint="add return, or update")
     for name in kernel.results:
-        if name not in written or not written[name].boxes:
+        if name not in written or name not in changed:
             raise refused(f"'{name}' is returned, and no statement writes it", None, "return what a statement writes")
 
 
 def _shaped(tensor: Tensor) -> None:
     if any(size < 1 for size in tensor.shape):
         raise refused(f"'{tensor.name}' has no elements", tensor.span, "sizes are positive")
-    if tensor.role != "value" and tensor.type != "real":
-        raise refused(
-            f"'{tensor.name}' is {_article(tensor.role)} of {tensor.type}s", tensor.span, "only values are no reals"
-        )
+    if tensor.role == "label" and tensor.type != "real":
+        raise refused(f"'{tensor.name}' is a label of {tensor.type}s", tensor.span, "labels are reals")
 
 
 def _updates(kernel: Kernel, written: Mapping[str, Region]) -> None:
@@ -52,6 +81,10 @@ def _updates(kernel: Kernel, written: Mapping[str, Region]) -> None:
         model, gradient = kernel.tensors[update.model], kernel.tensors[update.gradient]
         if model.role != "model":
             raise refused(f"'{model.name}' is no model, so it learns nothing", update.span, "update a model")
+        if model.type != "real":
+            raise refused(
+                f"'{model.name}' is a model of {model.type}s, which learns nothing", update.span, "make it real"
+            )
         if gradient.role != "value" or gradient.type != "real" or gradient.shape != model.shape:
             message = f"'{gradient.name}' is no gradient of '{model.name}', which has the shape {list(model.shape)}"
             raise refused(message, update.span, "a gradient is a value of reals with the shape of its model")
@@ -72,17 +105,6 @@ class _Scope:
     def ends(self, form: Affine) -> tuple[int, int] | None:
         """Return the least and the largest value of a form where the conditions hold, None where they never do."""
         return ends(form, self.conditions, list(self.indices.values()))
-
-    def everywhere(self, indices: tuple[Index, ...]) -> bool:
-        """Return whether the conditions hold for some values of inner `indices` wherever the others of them hold."""
-        names = {index.name for index in indices}
-        tied = {name for form in self.conditions for name in form.names}
-        outer = [index for name, index in self.indices.items() if name in tied - names]
-        inner = [index for index in indices if index.name in tied]
-        own = tuple(form for form in self.conditions if not names.intersection(form.names))
-        mask = satisfied(self.conditions, [*outer, *inner])
-        somewhere = mask.any(axis=tuple(range(len(outer), mask.ndim)))
-        return bool((somewhere | ~satisfied(own, outer)).all())
 
     def first_outside(self, region: Region, subscripts: tuple[Affine, ...]) -> tuple[int, ...] | None:
         """Return an element that the subscripts reach and a region lacks, or None."""
@@ -108,7 +130,7 @@ class _Statement:
         scope = self._entered(_Scope(), statement.indices, statement.conditions, statement.span)
         self._value(statement.value, scope)
         target = self._tensors[statement.target]
-        if target.role != "value":
+        if target.role not in _WRITTEN:
             hint = "write a value; models change by update" if target.role == "model" else "write a value"
             raise refused(f"'{target.name}' is {_article(target.role)}, and is written", statement.span, hint)
         if target.type != statement.value.type:
@@ -157,26 +179,35 @@ class _Statement:
             raise refused("no values of the indices meet the conditions", span, "leave the statement or the sum out")
         return found
 
-    def _value(self, expression: Expression, scope: _Scope) -> None:
+    def _value(self, expression: Expression, scope: _Scope, *, limited: bool = False) -> None:
+        """Prove an expression. It is `limited` if it is an argument of a maximum or minimum with a `Limit`."""
         first, chain = spine(expression)
+        inner = chain[0] if chain else None
+        limited = limited if inner is None else inner.function in _ENDS and _limits(inner.arguments[1], inner.function)
         match first:
             case Position(index=name) if name not in scope.indices:
                 raise refused(f"there is no index '{name}' here", first.span, "give it a range: for i in 0:3")
             case Read():
                 self._read(first, scope)
+            case Gather():
+                self._gather(first, scope)
             case Reduce(indices=indices, body=body, conditions=conditions):
-                if body.type != "real":
+                if body.type not in _REDUCED[first.reduction]:
                     raise refused(f"a {first.reduction} of {body.type}s", first.span, "write real(...) around it")
-                inner = self._entered(scope, indices, conditions, first.span)
-                if conditions and first.reduction in ("max", "min") and not inner.everywhere(indices):
+                within = self._entered(scope, indices, conditions, first.span)
+                needs = first.reduction in _ENDS and body.type != "truth" and not limited
+                outer = tuple(scope.indices.values())
+                if needs and not somewhere(within.conditions, scope.conditions, outer, indices):
                     message = f"a {first.reduction} of no values at some point"
-                    raise refused(message, first.span, "its conditions leave a value at each point")
-                self._value(body, inner)
+                    start = f"{first.reduction}({_ENDS[first.reduction]}({body.type}), ...)"
+                    raise refused(message, first.span, f"its conditions leave a value at each point, or write {start}")
+                self._value(body, within)
             case Apply():
                 raise refused(f"'{first.function}' has no argument", first.span, "give it one")
         for call in chain:
+            limited = call.function in _ENDS and _limits(call.arguments[0], call.function)
             for argument in call.arguments[1:]:
-                self._value(argument, scope)
+                self._value(argument, scope, limited=limited)
 
     def _read(self, read: Read, scope: _Scope) -> None:
         tensor = self._tensors[read.tensor]
@@ -187,6 +218,26 @@ class _Statement:
             if outside is not None:
                 element = f"{tensor.name}{list(outside) if outside else ''}"
                 raise refused(f"'{element}' is read, and no statement before writes it", read.span, "write it before")
+
+    def _gather(self, gather: Gather, scope: _Scope) -> None:
+        """All elements that computed subscripts may reach have a value. Data say whether they are inside."""
+        tensor = self._tensors[gather.tensor]
+        ranges: dict[str, Index] = dict(scope.indices)
+        forms: list[Affine] = []
+        for axis, subscript in enumerate(gather.subscripts):
+            if isinstance(subscript, Affine):
+                forms.append(subscript)
+                continue
+            self._value(subscript, scope)
+            if subscript.type != "integer":
+                raise refused(f"a subscript is {_article(subscript.type)}", subscript.span, "write integer(...)")
+            name = f"{MARKED.format(axis)}'"  # no index of a text or of a statement has this name
+            forms.append(Affine.of(**{name: 1}))
+            # With too many subscripts there is no such axis, which is told below.
+            size = tensor.shape[axis] if axis < len(tensor.shape) else 1
+            ranges[name] = Index(name=name, low=0, high=size)
+        read = Read(tensor=gather.tensor, subscripts=tuple(forms), span=gather.span)
+        self._read(read, _Scope(ranges, scope.conditions))
 
     def _box(self, tensor: Tensor, subscripts: tuple[Affine, ...], scope: _Scope, span: Span | None) -> Box:
         if len(subscripts) != len(tensor.shape):
@@ -204,6 +255,24 @@ class _Statement:
                 message = f"the subscript {subscript} of '{tensor.name}' is {end} somewhere"
                 raise refused(message, span, f"the elements of this axis are 0 to {size - 1}")
         return box
+
+
+def somewhere(
+    conditions: Sequence[Affine], given: Sequence[Affine], outer: Sequence[Index], inner: Sequence[Index]
+) -> bool:
+    """Return whether all `conditions` hold for some values of `inner` indices wherever those of `given` hold, which
+    mention `outer` ones only.
+    """
+    tied = {name for form in conditions for name in form.names}
+    around, within = ([index for index in each if index.name in tied] for each in (outer, inner))
+    mask = satisfied(conditions, [*around, *within])
+    found = mask.any(axis=tuple(range(len(around), mask.ndim)))
+    return bool((found | ~satisfied(given, around)).all())
+
+
+def _limits(expression: Expression, function: str) -> bool:
+    """Return whether an expression is the lowest number, beside a maximum, or the highest one, beside a minimum."""
+    return isinstance(expression, Limit) and expression.end == _ENDS[function]
 
 
 def _article(kind: str) -> str:

@@ -22,17 +22,25 @@ class Versions:
     """Statements of which no two write one element, but for copies that a condition overwrites.
 
     `writes` are the same without that exception: there the copy has the opposite conditions. What a tensor holds last
-    has its name.
+    has its name. An ``initial`` tensor is an input here, and `last` has the name of what it holds last.
     """
 
     tensors: Mapping[str, Tensor]
     statements: tuple[Statement, ...]
     writes: tuple[Statement, ...]
+    last: Mapping[str, str]
 
 
 def versions_of(kernel: Kernel) -> Versions:
     """Return the statements of a kernel with a name for each time that elements are written anew."""
-    renaming = _Renaming(dict(kernel.tensors), {}, {}, [], [])
+    initial = [tensor for tensor in kernel.tensors.values() if tensor.role == "initial"]
+    renaming = _Renaming(
+        tensors=dict(kernel.tensors) | {tensor.name: replace(tensor, role="input") for tensor in initial},
+        latest={tensor.name: tensor.name for tensor in initial},
+        regions={tensor.name: Region(boxes=(whole(tensor.shape),)) for tensor in initial},
+        statements=[],
+        writes=[],
+    )
     for statement in kernel.statements:
         renaming.add(statement)
     names = _shown(renaming)
@@ -43,6 +51,7 @@ def versions_of(kernel: Kernel) -> Versions:
         },
         statements=tuple(renamed(statement, names) for statement in renaming.statements),
         writes=tuple(renamed(statement, names) for statement in renaming.writes),
+        last={tensor.name: renaming.latest[tensor.name] for tensor in initial},
     )
 
 
@@ -50,7 +59,7 @@ def _shown(renaming: _Renaming) -> dict[str, str]:
     """Return new names, so that the last elements of a tensor have the name of the text, and earlier ones a mark."""
     names: dict[str, str] = {}
     for name, last in renaming.latest.items():
-        if last != name:
+        if last != name and renaming.tensors[name].role == "value":
             names |= {name: f"{name}'1", last: name}
     return names
 
@@ -88,7 +97,7 @@ class _Renaming:
         while f"{name}'{number}" in self.tensors:
             number += 1
         target = f"{name}'{number}"
-        self.tensors[target] = replace(self.tensors[name], name=target)
+        self.tensors[target] = replace(self.tensors[name], name=target, role="value")
         kept = self.regions[before]
         if partial and not statement.conditions:
             message = f"elements of '{name}' that a stride leaves out keep their values, and this has no derivative"

@@ -7,8 +7,8 @@ from fractions import Fraction
 from tabla.base.source import Span
 from tabla.graph.graph import Affine
 from tabla.languages.kernel.signatures import apply
+from tabla.languages.kernel.substitution import whole_number
 from tabla.languages.kernel.tree import Expression, Number
-from tabla.languages.tinytc.loops import position
 from tabla.languages.tinytc.syntax import INTEGERS, REALS
 from tabla.languages.tinytc.truths import Truth, compared
 from tabla.languages.tinytc.values import Value, as_expression, is_expression, refuse
@@ -33,7 +33,7 @@ def cast(value: Value, wanted: str, span: Span) -> Value:
             return value
         if not value.coefficients:
             return Number(value=Fraction(value.constant), span=span)
-        return apply("real", position(value), span=span)
+        return apply("real", whole_number(value, span), span=span)
     if is_expression(value) and value.type == "real" and wanted in REALS:
         return value
     refuse(f"this is not cast to '{wanted}'", span, "integers become real, and nothing of the data an integer")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
 
 from tabla.graph.graph import Affine, Index
 from tabla.languages.kernel.signatures import apply
@@ -12,8 +11,6 @@ from tabla.languages.kernel.substitution import placed
 from tabla.languages.kernel.tree import (
     Apply,
     Expression,
-    Number,
-    Position,
     Read,
     Reduce,
     Reduction,
@@ -132,19 +129,3 @@ def _at(statement: Statement, index: Index, turn: int) -> Statement:
         value=placed(statement.value, form),
         conditions=tuple(map(form, statement.conditions)),
     )
-
-
-def position(form: Affine) -> Expression:
-    """Return an integer that indices decide as an expression."""
-
-    def whole(number: int) -> Expression:
-        return Number(value=Fraction(number), type="integer")
-
-    result: Expression | None = None if form.coefficients and not form.constant else whole(form.constant)
-    for name, coefficient in form.coefficients:
-        part: Expression = Position(index=name)
-        if coefficient != 1:
-            part = apply("multiply", whole(coefficient), part)
-        result = part if result is None else apply("add", result, part)
-    assert result is not None
-    return result

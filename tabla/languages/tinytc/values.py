@@ -9,8 +9,8 @@ from typing import NoReturn, TypeGuard
 from tabla.base.source import Label, Span, TablaError
 from tabla.graph.graph import Affine
 from tabla.languages.kernel.signatures import apply
+from tabla.languages.kernel.substitution import whole_number
 from tabla.languages.kernel.tree import Expression, Number
-from tabla.languages.tinytc.loops import position
 from tabla.languages.tinytc.truths import Truth
 from tabla.languages.tinytc.views import View
 
@@ -45,7 +45,7 @@ def as_expression(value: Value) -> Expression | None:
     for case in value.yes:
         part: Expression | None = None
         for form in case:
-            holds = apply("greater_equal", position(form), zero)
+            holds = apply("greater_equal", whole_number(form, None), zero)
             part = holds if part is None else apply("and", part, holds)
         if part is None:
             part = apply("equal", zero, zero)

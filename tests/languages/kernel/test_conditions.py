@@ -171,21 +171,6 @@ def test_faults(text: str, message: str) -> None:
         parse(Source.from_text(f"{head}{text} return y;"), "k")
 
 
-@pytest.mark.parametrize(
-    ("value", "message"),
-    [
-        ("real(integer(x[0]))", r"'integer\(...\)' does not run on the machine yet"),
-        ("real(truth(x[0]))", r"'truth\(...\)' does not run on the machine yet"),
-        ("sum[i in 0:3](real(i / 2))", "'/' of integers does not run on the machine yet"),
-    ],
-)
-def test_what_words_of_reals_do_not_compute_is_refused(value: str, message: str) -> None:
-    kernel = parse(Source.from_text(f"input x[3]: real; value s: real; s = {value}; return s;"), "k")
-    with pytest.raises(TablaError, match=message) as caught:
-        lower(kernel, number_format=WIDE)
-    assert caught.value.labels and caught.value.hint
-
-
 def test_integers_that_the_text_knows_are_numbers() -> None:
     text = "input x: real; value n: integer; value s: real; n = 7 / 2 + integer(-2.5); s = real(n) * x; return s;"
     graph = lower(parse(Source.from_text(text), "k"), number_format=WIDE)

@@ -15,7 +15,7 @@ from tabla.graph.graph import Constant, Index, Term
 from tabla.languages.kernel.constants import constant_value
 from tabla.languages.kernel.lower.choices import adds
 from tabla.languages.kernel.lower.quantise import shown
-from tabla.languages.kernel.tree import Apply, Expression, Kernel, Read, Reduce, walk
+from tabla.languages.kernel.tree import Apply, Expression, Gather, Kernel, Read, Reduce, walk
 
 
 def divided_alone(kernel: Kernel, seen: Collection[str]) -> dict[str, Fraction]:
@@ -28,9 +28,12 @@ def divided_alone(kernel: Kernel, seen: Collection[str]) -> dict[str, Fraction]:
     for statement in kernel.statements:
         if isinstance(statement.value, Read):
             others.add(statement.value.tensor)
+        others.update(part.tensor for part in walk(statement.value) if isinstance(part, Gather))
         for part in walk(statement.value):
             match part:
-                case Apply(function="divide", arguments=(Read(tensor=name), right)) if divisor := _known(right):
+                case Apply(function="divide", type="real", arguments=(Read(tensor=name), right)) if divisor := _known(
+                    right
+                ):
                     dividends.setdefault(name, divisor)
                 case Apply(arguments=arguments):
                     others.update(argument.tensor for argument in arguments if isinstance(argument, Read))

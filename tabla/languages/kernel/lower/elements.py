@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from fractions import Fraction
 
 from tabla.base.source import Span
-from tabla.graph.constraints import failures
+from tabla.graph.constraints import failures, possible
 from tabla.graph.graph import Affine, Constant, Index, Linear, Operand, Operation, Read, Term
 from tabla.languages.kernel.boxes import Box, around, axes, difference, intersection, whole, without
 from tabla.languages.kernel.faults import refused
@@ -63,6 +62,34 @@ class Piece:
     source: Source
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Part:
+    """Where a statement under conditions writes."""
+
+    write: tuple[Affine, ...]
+    indices: tuple[Index, ...]
+    conditions: tuple[Affine, ...]
+
+    def meets(self, other: _Part) -> bool:
+        """Return whether both may write one element. True says nothing."""
+        if self.write != other.write:
+            return True
+        around = {index.name: index for index in self.indices}
+        for index in other.indices:
+            known = around.get(index.name)
+            if known is None:
+                return True
+            around[index.name] = Index(name=index.name, low=min(index.low, known.low), high=max(index.high, known.high))
+        ends = [form for index in (*self.indices, *other.indices) for form in _ends(index)]
+        return possible((*self.conditions, *other.conditions, *ends), list(around.values()))
+
+
+def _ends(index: Index) -> tuple[Affine, Affine]:
+    """Return the range of an index as forms that are at least 0 in it."""
+    place = Affine.of(**{index.name: 1})
+    return place - index.low, -place + (index.high - 1)
+
+
 class Elements:
     """The current value of every name."""
 
@@ -72,10 +99,13 @@ class Elements:
         self._versions: dict[str, int] = {}
         # The newest tensor of each name while nobody has read it, and the elements written to it.
         self._open: dict[str, tuple[str, Region]] = {}
+        # The same for one that is filled with zeros, and the statements under conditions that write to it.
+        self._parted: dict[str, tuple[str, list[_Part]]] = {}
 
     def given(self, name: str) -> None:
         """Enter a name whose elements all come from outside, in a tensor of the same name."""
         self._pieces[name] = [Piece(box=self._whole(name), source=Stored(tensor=name))]
+        self._versions[name] = 1
 
     def pieces(self, name: str) -> tuple[Piece, ...]:
         """Return the pieces of a name. A name that was never assigned has none."""
@@ -92,6 +122,18 @@ class Elements:
         tensor = tensor if tensor is not None else self._gather(name)
         self._close(tensor)
         return Read(tensor=tensor, subscripts=subscripts, span=span)
+
+    def whole(self, name: str) -> str:
+        """Return a tensor that holds all of `name`, to gather from. Elements that were never assigned are 0 in it."""
+        missing = without([self._whole(name)], (piece.box for piece in self._pieces[name]))
+        held = {self._tensor(name, piece) for piece in self._pieces[name]}
+        tensor = held.pop() if len(held) == 1 else None
+        if tensor is None:
+            tensor = self._gather(name)
+        if missing:
+            self._builder.fill(tensor)
+        self._close(tensor)
+        return tensor
 
     def fetch(self, name: str, piece: Piece, subscripts: tuple[Affine, ...]) -> Operand:
         """Return an element of one piece of `name` as one operand."""
@@ -118,8 +160,17 @@ class Elements:
         if not conditions and self._pieces.get(name):
             message = f"elements of '{name}' that a stride leaves out would keep their values"
             raise refused(message, span, "write them into a tensor of their own, and add it")
+        part = _Part(write=write, indices=indices, conditions=conditions)
+        if name in self._parted and not any(part.meets(other) for other in self._parted[name][1]):
+            tensor, parts = self._parted[name]
+            self._builder.emit(tensor, write, indices, operation, span, conditions)
+            parts.append(part)
+            return
         old = self.read(name, write, span) if self._pieces.get(name) else None
         tensor = self._new(name, filled=old is None)
+        self._parted.pop(name, None)
+        if old is None:
+            self._parted[name] = tensor, [part]
         self._builder.emit(tensor, write, indices, operation, span, conditions)
         if old is not None:
             for rest in failures(conditions, indices):
@@ -150,13 +201,10 @@ class Elements:
         missing = without([self._whole(name)], (piece.box for piece in self._pieces[name]))
         held = {self._tensor(name, piece) for piece in self._pieces[name]}
         tensor = held.pop() if len(held) == 1 else None
-        if tensor is not None and not missing and self._builder.role(tensor) == "value":
-            return tensor
-        tensor = self._gather(name)
-        for box in missing:
-            indices, subscripts = axes(box)
-            zero = Term(factors=(Constant(value=Fraction(0)),))
-            self._builder.emit(tensor, subscripts, indices, Linear(terms=(zero,)), self._tensors[name].span)
+        if tensor is None or self._builder.role(tensor) != "value":
+            tensor = self._gather(name)
+        if missing:
+            self._builder.fill(tensor)
         return tensor
 
     def _tensor(self, name: str, piece: Piece) -> str | None:
@@ -181,6 +229,7 @@ class Elements:
         for name, (newest, _) in list(self._open.items()):
             if newest == tensor:
                 del self._open[name]
+        self._parted = {name: own for name, own in self._parted.items() if own[0] != tensor}
 
     def _room(self, name: str, box: Box) -> str:
         """Return a tensor of `name` that can take `box`: the open one if its elements are fresh, else a new one."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import assert_never
 
@@ -17,8 +17,8 @@ from tabla.graph.graph import (
     Constant,
     Divide,
     Extreme,
-    ExtremeOp,
     Function,
+    Gather,
     Index,
     Linear,
     Operand,
@@ -35,47 +35,26 @@ from tabla.languages.kernel.lower.builder import GraphBuilder, single
 from tabla.languages.kernel.lower.choices import choice, factor_of, undivided
 from tabla.languages.kernel.lower.elements import Elements
 from tabla.languages.kernel.lower.functions import Functions, idle
+from tabla.languages.kernel.lower.integers import Integers
 from tabla.languages.kernel.lower.scaled import SummedPart, times
+from tabla.languages.kernel.lower.values import (
+    COMPARISONS,
+    EXTREMES,
+    Sum,
+    Value,
+    Word,
+    constant_of,
+    inside,
+    known_of,
+    operand_of,
+    span_of,
+    starts,
+)
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sum:
-    """Signed terms that are not yet rounded, or the negative of all of them. A sum without terms is zero."""
-
-    terms: tuple[Term, ...] = ()
-    negated: bool = False
-
-    def signed(self, sign: int = 1) -> tuple[Term, ...]:
-        """Return the terms of this sum times `sign`."""
-        if self.negated:
-            sign = -sign
-        if sign == 1:
-            return self.terms
-        return tuple(replace(term, sign=-term.sign) for term in self.terms)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Word:
-    """An operation that gives one word."""
-
-    operation: Compare | Divide | Extreme | Function | Product
-    span: Span | None
-
-
-Value = Sum | Word
-
-_COMPARISONS: Mapping[str, CompareOp] = {
-    "less": "<",
-    "less_equal": "<=",
-    "greater": ">",
-    "greater_equal": ">=",
-    "equal": "==",
-    "not_equal": "!=",
-}
 _ONE = Constant(value=Fraction(1))
+_ZERO = Constant(value=Fraction(0))
 _ONE_WORD = (Term(factors=(_ONE,)),)
 """Stands for the terms of a value that is a word already."""
-_CHOICES: Mapping[str, ExtremeOp] = {"max": "max", "min": "min"}
 
 
 class Expressions:
@@ -83,10 +62,13 @@ class Expressions:
 
     def __init__(self, builder: GraphBuilder, elements: Elements) -> None:
         self._builder, self._elements = builder, elements
+        self._integers = Integers(self, builder.number_format)
         self._owner = ""
         # The indices around the expression at hand, outermost first.
         self._scope: list[Index] = []
         self._varying: set[int] = set()
+        # The parts that read elements of integers.
+        self._counting: set[int] = set()
         self._conditions: tuple[Affine, ...] = ()
 
     def lower(
@@ -96,11 +78,9 @@ class Expressions:
 
         Temporaries are named after `owner`.
         """
-        self._owner, self._scope, self._varying = owner, list(indices), set()
+        self._begin(owner, indices, expression)
         self._conditions = conditions
-        _refuse_integers(expression)
-        self._mark(expression)
-        return self._value(expression)
+        return self._integers.value(expression) if expression.type == "integer" else self._value(expression)
 
     def operation(self, value: Value) -> Operation:
         """Return what a statement computes to assign `value`."""
@@ -109,6 +89,10 @@ class Expressions:
         zero = Term(factors=(Constant(value=Fraction(0)),))
         return Linear(terms=value.signed() or (zero,))
 
+    def _begin(self, owner: str, indices: Sequence[Index], expression: tree.Expression) -> None:
+        self._owner, self._scope, self._varying, self._counting = owner, list(indices), set(), set()
+        self._mark(expression)
+
     def _mark(self, expression: tree.Expression) -> bool:
         """Note which parts read anything; the others may be constants or ordinals."""
         match expression:
@@ -116,13 +100,21 @@ class Expressions:
                 return False
             case tree.Read():
                 varies = True
+            case tree.Gather():
+                for subscript in expression.computed:
+                    self._mark(subscript)
+                varies = True
+            case tree.Limit():
+                varies = True
             case tree.Apply():
                 first, chain = tree.spine(expression)
                 varies = self._mark(first)
-                for call in chain:
+                for before, call in zip((first, *chain), chain, strict=False):
                     varies = any([self._mark(argument) for argument in call.arguments[1:]]) or varies
                     if varies:
                         self._varying.add(id(call))
+                    if any(id(argument) in self._counting for argument in (before, *call.arguments[1:])):
+                        self._counting.add(id(call))
             case tree.Reduce(body=body):
                 self._mark(body)
                 varies = True
@@ -130,6 +122,8 @@ class Expressions:
                 assert_never(expression)
         if varies:
             self._varying.add(id(expression))
+            if not isinstance(expression, tree.Apply) and expression.type == "integer":
+                self._counting.add(id(expression))
         return varies
 
     def _folded(self, expression: tree.Expression) -> Sum | None:
@@ -137,27 +131,62 @@ class Expressions:
         if id(expression) in self._varying:
             return None
         if (value := constant_value(expression)) is not None:
-            return _constant(value, expression.span)
+            return constant_of(value, expression.span)
         if (affine := affine_of(expression)) is None:
             return None
         if not affine.coefficients:
-            return _constant(Fraction(affine.constant), expression.span)
-        return _operand(Ordinal(value=affine, span=expression.span))
+            return constant_of(Fraction(affine.constant), expression.span)
+        return operand_of(Ordinal(value=affine, span=expression.span))
+
+    def form(self, expression: tree.Expression) -> Affine | None:
+        """Return an expression that reads nothing as a sum of indices, and None for any other one."""
+        return None if id(expression) in self._varying else affine_of(expression)
+
+    def real(self, expression: tree.Expression) -> Operand:
+        """Return the word of a real number or of a truth value."""
+        return self._word(self._value(expression), expression.span)
+
+    def stored(self, expression: tree.Read | tree.Gather | tree.Reduce) -> Value:
+        """Return an element, or a reduction, as the word that it is: an integer if it is of integers."""
+        match expression:
+            case tree.Read(tensor=name, subscripts=subscripts, span=span):
+                return operand_of(self._elements.read(name, subscripts, span))
+            case tree.Gather(tensor=name, subscripts=subscripts, span=span):
+                places = (s if isinstance(s, Affine) else self._integers.position(s) for s in subscripts)
+                gather = Gather(tensor=self._elements.whole(name), subscripts=tuple(places))
+                return Word(operation=gather, span=span)
+            case tree.Reduce():
+                return self._reduce(expression)
+
+    def joined(self, value: Value, span: Span | None) -> Operand:
+        """Return a value as one word."""
+        return self._word(value, span)
+
+    def temporary(self, operation: Operation, span: Span | None) -> Read:
+        """Return a temporary that holds an operation."""
+        return self._part(operation, span)
 
     def _value(self, expression: tree.Expression) -> Value:
+        """Return an expression as a real number. A truth value is 1 or 0, and an integer is the real number that it is.
+
+        Sums of integers are those of real numbers.
+        """
         if (folded := self._folded(expression)) is not None:
             return folded
         match expression:
             case tree.Number(value=value):
-                return _constant(value, expression.span)
+                return constant_of(value, expression.span)
             case tree.Position(index=index):
-                return _operand(Ordinal(value=Affine.make(0, {index: 1}), span=expression.span))
-            case tree.Read(tensor=name, subscripts=subscripts, span=span):
-                return _operand(self._elements.read(name, subscripts, span))
+                return operand_of(Ordinal(value=Affine.make(0, {index: 1}), span=expression.span))
+            case tree.Limit(end=end, span=span):
+                number = self._builder.number_format
+                return constant_of(Fraction(number.lowest if end == "lowest" else number.highest, number.one), span)
+            case tree.Read() | tree.Gather() | tree.Reduce() if expression.type == "integer":
+                return self._integers.as_real(self._word(self.stored(expression), expression.span), expression.span)
+            case tree.Read() | tree.Gather() | tree.Reduce():
+                return self.stored(expression)
             case tree.Apply():
                 return self._chain(expression)
-            case tree.Reduce():
-                return self._reduce(expression)
             case _:
                 assert_never(expression)
 
@@ -165,22 +194,49 @@ class Expressions:
         first, chain = tree.spine(expression)
         begin = 0
         left: Value | None = None
+        for count in range(len(chain), 0, -1):
+            if (left := self._whole(chain[count - 1])) is not None:
+                return self._combined(left, chain[count:])
         # The longest beginning that folds does so as a whole: `i + 1 + x[i]` has one ordinal.
         steady = next((n for n, call in enumerate(chain) if id(call) in self._varying), len(chain))
         for count in range(steady, 0, -1):
             if (left := self._folded(chain[count - 1])) is not None:
                 begin = count
                 break
-        value = left if left is not None else self._value(first)
-        for call in chain[begin:]:
+        return self._combined(left if left is not None else self._value(first), chain[begin:])
+
+    def _combined(self, value: Value, chain: Sequence[tree.Apply]) -> Value:
+        for call in chain:
             value = self._combine(call, [value, *map(self._value, call.arguments[1:])])
         return value
+
+    def _whole(self, call: tree.Apply) -> Value | None:
+        """Return what is computed of integers as such, and None for what is computed of real numbers."""
+        span = call.span
+        match call.function, call.arguments:
+            case (("divide" | "remainder" | "integer"), _) if call.type == "integer" and self._folded(call) is None:
+                return self._integers.as_real(self._integers.word(call), span)
+            case comparison, (left, right) if (
+                comparison in COMPARISONS
+                and left.type == "integer"
+                and (id(left) in self._counting or id(right) in self._counting)
+            ):
+                return self._integers.compared(call)
+            case "truth", (value,) if value.type == "integer":
+                compared = Compare(op="!=", left=self._integers.word(value), right=_ZERO)
+                return Word(operation=compared, span=span)
+            case _:
+                return None
 
     def _combine(self, call: tree.Apply, values: Sequence[Value]) -> Value:
         span = call.span
         match call.function, values:
             case "real", [value]:
                 return value
+            case "truth", [value]:
+                if call.arguments[0].type == "truth":
+                    return value
+                return Word(operation=Compare(op="!=", left=self._word(value, span), right=_ZERO), span=span)
             case "negate", [value]:
                 inner = self._sum(value)
                 return replace(inner, negated=not inner.negated)
@@ -189,25 +245,28 @@ class Expressions:
             case "subtract", [left, right]:
                 return Sum(terms=(*self._sum(left).signed(), *self._sum(right).signed(-1)))
             case "multiply", [left, right]:
-                return self._multiply(left, right, span)
+                return self._multiply(left, right, span, scales=call.type == "real")
             case "divide", [left, right]:
                 return self._divide(left, right, call)
-            case comparison, [left, right] if comparison in _COMPARISONS:
+            case "remainder", [left, right]:
+                return self._integers.remainder(self._word(left, span), self._word(right, span), span)
+            case comparison, [left, right] if comparison in COMPARISONS:
                 compared = Compare(
-                    op=_COMPARISONS[comparison], left=self._word(left, span), right=self._word(right, span)
+                    op=COMPARISONS[comparison], left=self._word(left, span), right=self._word(right, span)
                 )
                 return Word(operation=compared, span=span)
             case _:
                 return self._call(call, values)
 
-    def _multiply(self, left: Value, right: Value, span: Span | None) -> Value:
-        known = _known(left), _known(right)
+    def _multiply(self, left: Value, right: Value, span: Span | None, *, scales: bool) -> Value:
+        """Return a product. A constant multiplies each term of a sum only if it `scales`, as beside real numbers."""
+        known = known_of(left), known_of(right)
         if 0 in known:
             return Sum()
         for constant, other in ((known[0], right), (known[1], left)):
-            if constant is not None and self._scales(constant, other):
+            if constant is not None and scales and self._scales(constant, other):
                 own = right if other is left else left
-                place = _span_of(own) or span
+                place = span_of(own) or span
                 return Sum(terms=times(self._sum(other).signed(), constant, place, self._parts(place)))
         (left_sign, left_word), (right_sign, right_word) = self._factor(left, span), self._factor(right, span)
         for constant, sign, word in ((known[0], right_sign, right_word), (known[1], left_sign, left_word)):
@@ -216,7 +275,7 @@ class Expressions:
         return Sum(terms=(Term(factors=(left_word, right_word), sign=left_sign * right_sign),))
 
     def _divide(self, left: Value, right: Value, call: tree.Apply) -> Value:
-        divisor, place = _known(right), call.arguments[1].span
+        divisor, place = known_of(right), call.arguments[1].span
         if divisor == 0:
             raise refused("division by zero", place, "divide by something else", "this is 0")
         if divisor is not None and self._scales(divisor, left, divides=True):
@@ -233,9 +292,9 @@ class Expressions:
         return self._builder.scales(constant, terms, divides=divides)
 
     def _call(self, call: tree.Apply, values: Sequence[Value]) -> Value:
-        if call.function in _CHOICES:
-            for limit, other in (values, values[::-1]):
-                if idle(_CHOICES[call.function], _known(limit), self._builder.number_format):
+        if (op := EXTREMES.get(call.function)) is not None:
+            for argument, limit, other in zip(call.arguments, values, values[::-1], strict=True):
+                if starts(argument, op) or idle(op, known_of(limit), self._builder.number_format):
                     return other
         if call.function == "power":
             return self._power(call, *values)
@@ -246,7 +305,7 @@ class Expressions:
                 less = Term(factors=(negative, words[0]), sign=-1)
                 return Sum(terms=undivided((Term(factors=(words[0],)), less, less)))
             case "min" | "max":
-                return Word(operation=Extreme(op=_CHOICES[call.function], operands=tuple(words)), span=call.span)
+                return Word(operation=Extreme(op=EXTREMES[call.function], operands=tuple(words)), span=call.span)
             case "select":
                 return Sum(terms=choice(*words))
             case "and":
@@ -270,7 +329,7 @@ class Expressions:
 
     def _power(self, call: tree.Apply, base: Value, exponent: Value) -> Value:
         """Return a power by a constant as `Functions.power` makes it, and any other one as ``exp(b * log(a))``."""
-        number, span = _known(exponent), call.span
+        number, span = known_of(exponent), call.span
         if number is not None:
             return Sum(terms=self._functions(span).power(self._sum(base).signed(), number, call.arguments[1].span))
         logarithm = self._part(Function(name="log", operand=self._word(base, span)), span)
@@ -301,9 +360,7 @@ class Expressions:
 
         Return beside it whether there are points at which no values meet the conditions, so that a sum is 0 there.
         """
-        self._owner, self._scope, self._varying = owner, list(indices), set()
-        _refuse_integers(reduce)
-        self._mark(reduce)
+        self._begin(owner, indices, reduce)
         return self._restricted(reduce, conditions)
 
     def _restricted(self, reduce: tree.Reduce, around: tuple[Affine, ...]) -> tuple[Operation, bool]:
@@ -326,15 +383,21 @@ class Expressions:
         """Return a reduction as an operation over its indices, which stay in the scope."""
         self._scope += reduce.indices
         names, place = tuple(index.name for index in reduce.indices), reduce.body.span
-        body = self._value(reduce.body)
+        whole = reduce.type == "integer"
+        body = self._integers.value(reduce.body) if whole else self._value(reduce.body)
         match reduce.reduction:
             case "sum":
                 terms = self._sum(body).signed()
                 return self.operation(Sum(terms=tuple(replace(term, reduce=(*names, *term.reduce)) for term in terms)))
             case "product":
-                return Product(operand=self._word(body, place), reduce=names)
+                shift = -self._builder.number_format.fraction if whole else 0
+                return Product(operand=self._word(body, place), reduce=names, shift=shift)
             case "max" | "min":
-                return Extreme(op=_CHOICES[reduce.reduction], operands=(self._word(body, place),), reduce=names)
+                # Of no truth values none is true, and each is.
+                known = Constant(value=Fraction(reduce.reduction == "min"))
+                initial = known if reduce.type == "truth" and self._conditions else None
+                operands = (self._word(body, place),)
+                return Extreme(op=EXTREMES[reduce.reduction], operands=operands, reduce=names, initial=initial)
             case "norm":
                 _, word = self._factor(body, place)
                 return Linear(terms=(Term(factors=(word, word), reduce=names),))
@@ -343,6 +406,7 @@ class Expressions:
 
     def _conditional(self, reduce: tree.Reduce) -> Value:
         """Lower a reduction under conditions: a word of its own, because conditions hold for a whole statement."""
+        reduce = inside(reduce)
         around, names = self._conditions, {index.name for index in reduce.indices}
         tied = {name for condition in reduce.conditions for name in condition.names if name not in names}
         operation, gaps = self._restricted(reduce, around)
@@ -350,7 +414,7 @@ class Expressions:
         word = self._builder.part(self._owner, operation, self._scope, reduce.span, within, tied, filled=gaps)
         if reduce.reduction == "norm":
             return Word(operation=Function(name="sqrt", operand=word), span=reduce.span)
-        return _operand(word)
+        return operand_of(word)
 
     def _reduce(self, reduce: tree.Reduce) -> Value:
         if reduce.conditions:
@@ -372,12 +436,12 @@ class Expressions:
 
     def _sum(self, value: Value) -> Sum:
         """`value` as a sum; an operation becomes a word of its own."""
-        return value if isinstance(value, Sum) else _operand(self._word(value, value.span))
+        return value if isinstance(value, Sum) else operand_of(self._word(value, value.span))
 
     def _factor(self, value: Value, span: Span | None) -> tuple[int, Operand]:
         """`value` as a word with a sign: a minus in front of a factor is no operation."""
-        if (known := _known(value)) is not None:
-            return 1, Constant(value=known, span=_span_of(value) or span)
+        if (known := known_of(value)) is not None:
+            return 1, Constant(value=known, span=span_of(value) or span)
         if isinstance(value, Sum):
             if len(value.terms) == 1 and (operand := single(value.terms[0])) is not None:
                 return value.signed()[0].sign, operand
@@ -387,51 +451,10 @@ class Expressions:
 
     def _word(self, value: Value, span: Span | None) -> Operand:
         """`value` as a word, computed into a temporary if it is not one already."""
-        if (known := _known(value)) is not None:
-            return Constant(value=known, span=_span_of(value) or span)
+        if (known := known_of(value)) is not None:
+            return Constant(value=known, span=span_of(value) or span)
         if isinstance(value, Sum):
             terms = value.signed()
             if len(terms) == 1 and terms[0].sign == 1 and (operand := single(terms[0])) is not None:
                 return operand
         return self._part(self.operation(value), span)
-
-
-def _refuse_integers(expression: tree.Expression) -> None:
-    """Raise `TablaError` for a function of integers that words of reals do not compute.
-
-    Sums and products of integers are those of reals, and so are integers that the text knows.
-    """
-    for part in tree.walk(expression):
-        match part:
-            case tree.Apply(function="integer" | "truth") | tree.Apply(function="divide", type="integer"):
-                if constant_value(part) is None:
-                    what = f"'{part.function}(...)'" if part.function != "divide" else "'/' of integers"
-                    cure = "write it in reals: real(a) / real(b), or a comparison for a truth value"
-                    raise refused(f"{what} does not run on the machine yet", part.span, cure)
-
-
-def _operand(operand: Operand) -> Sum:
-    return Sum(terms=(Term(factors=(operand,)),))
-
-
-def _constant(value: Fraction, span: Span | None) -> Sum:
-    return _operand(Constant(value=value, span=span)) if value else Sum()
-
-
-def _known(value: Value) -> Fraction | None:
-    """The constant that a value is, if it is one."""
-    if isinstance(value, Word):
-        return None
-    if not value.terms:
-        return Fraction(0)
-    term = value.signed()[0]
-    match single(term):
-        case Constant(value=constant) if len(value.terms) == 1:
-            return term.sign * constant
-        case _:
-            return None
-
-
-def _span_of(value: Value) -> Span | None:
-    """Where the only operand of a sum stands."""
-    return value.terms[0].factors[0].span if isinstance(value, Sum) and value.terms else None

@@ -18,8 +18,9 @@ from tabla.languages.kernel.boxes import Box, axes
 from tabla.languages.kernel.lower.builder import GraphBuilder
 from tabla.languages.kernel.lower.dividends import divided_alone, remark
 from tabla.languages.kernel.lower.elements import Copied, Elements, Multiplied, Piece, solvable
-from tabla.languages.kernel.lower.expressions import Expressions, Sum
+from tabla.languages.kernel.lower.expressions import Expressions
 from tabla.languages.kernel.lower.rate import Descent, Rate, is_product
+from tabla.languages.kernel.lower.values import Sum, inside, unlimited
 from tabla.languages.kernel.tree import Kernel, Number, Reduce, Statement, Tensor, Update
 
 
@@ -102,7 +103,8 @@ class _Lowering:
         self._divided = divided_alone(kernel, {*shown, *self._gradients})
         for name, tensor in kernel.tensors.items():
             if tensor.role != "value":
-                self._builder.tensor(name, tensor.shape, tensor.role, origin=name, span=tensor.span)
+                role = "input" if tensor.role == "initial" else tensor.role
+                self._builder.tensor(name, tensor.shape, role, origin=name, span=tensor.span, base=tensor.base)
                 self._elements.given(name)
         for statement in kernel.statements:
             self._state(statement)
@@ -145,17 +147,20 @@ class _Lowering:
                 not write or (not number and solvable(write) and statement.dense)
             ):
                 # A single value that is known, and zeros, need no word; who reads them reads the constant.
-                constant = Constant(value=number, span=place)
+                unit = self._builder.number_format.one if statement.value.type == "integer" else 1
+                constant = Constant(value=number / unit, span=place)
                 self._elements.place(name, box, Copied(write=write, indices=indices, operand=constant))
                 return
-        match statement.value:
+        own = unlimited(statement.value)
+        match own:
             case Reduce(conditions=(_, *_)) as reduce if reduce.reduction != "norm" and not self._elements.pieces(name):
+                reduce = inside(reduce)
                 conditions = (*statement.conditions, *reduce.conditions)
                 operation, gaps = self._expressions.alone(reduce, name, indices, statement.conditions)
                 filled = gaps or statement.partial
                 self._elements.store_under(statement, operation, conditions, filled=filled)
                 return
-        value = self._expressions.lower(statement.value, name, indices, statement.conditions)
+        value = self._expressions.lower(own, name, indices, statement.conditions)
         if statement.partial:
             operation, conditions = self._expressions.operation(value), statement.conditions
             self._elements.store_where(name, box, write, indices, operation, conditions, span)

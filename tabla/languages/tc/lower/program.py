@@ -1,4 +1,4 @@
-"""A checked function of Tensor Comprehensions becomes a graph, by its kernel where a kernel says it."""
+"""A checked function of Tensor Comprehensions becomes a graph, by its kernel."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from dataclasses import replace
 from tabla.graph.format import Format
 from tabla.graph.graph import Graph
 from tabla.languages.kernel.lower import lower as lower_kernel
-from tabla.languages.tc.lower.function import lower_function
-from tabla.languages.tc.lower.kernel import Unsaid, kernel_of
+from tabla.languages.tc.lower.kernel import kernel_of
 from tabla.languages.tc.program import Function
 
 
@@ -27,9 +26,6 @@ def lower(
     Raises `TablaError` for sizes that make a range empty, for constants that `number_format` cannot hold, and for what
     the machine cannot do.
     """
-    try:
-        kernel = kernel_of(function, sizes, name=name, models=keep, results=results)
-    except Unsaid:
-        return lower_function(function, sizes, number_format=number_format, name=name, keep=keep, results=results)
+    kernel = kernel_of(function, sizes, name=name, models=keep, results=results)
     graph = lower_kernel(kernel, number_format=number_format, stated_copies=True)
     return replace(graph, notes=(*function.notes, *graph.notes))
