@@ -69,11 +69,13 @@ class RecordResolver(Resolver):
             if name is self.record.name:
                 self._renamed = name
             if name is self._renamed:
-                return self._new_name.resolve(_FinalName(self.pool))
+                return self._new_name.resolve(FinalResolver(self.pool))
         return name
 
 
-class _FinalName(Resolver):
+class FinalResolver(Resolver):
+    """Knows nothing, and nothing comes after it: what still waits will never be known."""
+
     is_final = True
 
 
