@@ -12,7 +12,7 @@ from tabla.templates.tablegen.literals import BitsValue, ListValue, StringValue
 from tabla.templates.tablegen.operators import failed_cast, joined_strings, missing_element
 from tabla.templates.tablegen.record import Assertion, DumpRequest, Field, Record
 from tabla.templates.tablegen.references import field_of_unset
-from tabla.templates.tablegen.resolvers import MapResolver, resolve_finally
+from tabla.templates.tablegen.resolvers import LastAttempt, MapResolver, resolve_finally
 from tabla.templates.tablegen.scope import Entry, Loop, Multiclass, Scope
 from tabla.templates.tablegen.types import STRING
 from tabla.templates.tablegen.values import Value
@@ -29,6 +29,9 @@ def check_concrete(keeper: RecordKeeper, record: Record) -> None:
             concrete = all(_bit_is_settled(bit, record) for bit in value.bits)
         else:
             concrete = value.is_concrete()
+        if not concrete:
+            other = value.resolve(LastAttempt(keeper.pool, record))
+            concrete = other.is_concrete() and field.set(other, keeper.pool)
         if not concrete:
             keeper.collect(_unresolved(keeper, record, field))
 

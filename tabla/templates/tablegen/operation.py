@@ -59,6 +59,10 @@ class Operator:
     result: Type | None = None
     # Numbers to a number: what `compute` does, without the values around it.
     arithmetic: Callable[[int, int], int] | None = None
+    # A number on the left that decides the result alone, whatever stands on the right.
+    absorbing: int | None = None
+    # If the operator is computed by another one where nothing else helps, this makes the operation of that one.
+    otherwise: Callable[[Operation, Pool], Value | None] | None = None
     # a op b op c is a op (b op c).
     associative: bool = False
     # The result depends on the records that there are: the last step looks again, even if no operand changed.
@@ -73,6 +77,15 @@ class Operator:
     names_its_bits: bool = False
 
 
+# From this version on the left operand of !and and !or may decide the result alone, when it is resolved.
+_ABSORBS_SINCE = 22
+
+
+def _is_absorbed(operator: Operator, left: Value) -> bool:
+    """Whether the left operand decides the result."""
+    return operator.absorbing is not None and isinstance(left, IntValue) and left.value == operator.absorbing
+
+
 class Operation(PendingValue):
     """``!operator<wanted>(operands)``. `variables` are the names that a loop binds in its last operand."""
 
@@ -82,7 +95,8 @@ class Operation(PendingValue):
         self, operator: Operator, type: Type, wanted: Type | None, variables: tuple[str, ...], *operands: Value
     ) -> None:
         # The value of a fold may change with the variables of the loop around it.
-        super().__init__(type, not operator.looks_up and operator.form != "fold" and all_ground(operands))
+        may_change = operator.looks_up or operator.otherwise is not None or operator.form == "fold"
+        super().__init__(type, not may_change and all_ground(operands) and not _is_absorbed(operator, operands[0]))
         self.operator = operator
         self.wanted = wanted
         self.variables = variables
@@ -128,6 +142,12 @@ class Operation(PendingValue):
             new = [*[one.resolve(resolver) for one in operands[:-1]], operands[-1].resolve(inner)]
         else:
             new = [one if one.ground else one.resolve(resolver) for one in operands]
+        if _is_absorbed(operator, new[0]) and (pool.llvm >= _ABSORBS_SINCE or resolver.insists):
+            return new[0]
+        if resolver.insists and operator.otherwise is not None:
+            operation = pool.unique(Operation, operator, self.type, self.wanted, self.variables, *new)
+            other = operator.otherwise(operation, pool)
+            return operation if other is None else other
         # Values are compared by identity.
         if new == [*operands] and not (resolver.is_final and operator.looks_up):
             return self

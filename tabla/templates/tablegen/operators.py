@@ -294,6 +294,20 @@ def _slice(operation: Operation, record: Owner | None, pool: Pool, final: bool) 
     return pool.list(chosen, items.element_type)
 
 
+def _elements(operation: Operation, pool: Pool) -> Value | None:
+    """The slice as a list of elements, of which those out of range wait: so version 14 has it."""
+    items, indices = operation.operands
+    if not isinstance(items, TypedValue) or not isinstance(indices, ListValue):
+        return None
+    assert isinstance(items.type, ListType)
+    known = [index.value for index in indices.items if isinstance(index, IntValue)]
+    if len(known) < len(indices.items) or any(index < 0 for index in known):
+        return None
+    there = items.items if isinstance(items, ListValue) else ()
+    elements = [there[index] if index < len(there) else pool.element_of(items, index) for index in known]
+    return pool.list(elements, items.type.element)
+
+
 # Dags
 
 
@@ -661,6 +675,7 @@ def _three(name: str, compute: Compute, **more: Any) -> Operator:
     return Operator(name=name, least=3, most=3, compute=compute, **more)
 
 
+_ABSORBING = {"and": 0, "or": -1}
 _ASSOCIATIVE = ("add", "and", "or", "xor", "mul")
 
 CAST = _one("cast", _cast, typed=True, looks_up=True, text=_cast_text)
@@ -681,12 +696,19 @@ COND = Operator(
 
 # What brackets after a list mean. These have no names that could be written.
 ELEMENT = _listed("element", _element, _LIST, _INT, text=_element_text)
-SLICE = _listed("slice", _slice, _LIST, _LIST, text=_element_text)
+SLICE = _listed("slice", _slice, _LIST, _LIST, text=_element_text, otherwise=_elements)
 CLOSED_RANGE = _listed("closed range", _closed_range, _INT, _INT, text=_closed_range_text)
 
 _TABLE = (
     *(
-        _several(name, _calculate, INT, arithmetic=function, associative=name in _ASSOCIATIVE)
+        _several(
+            name,
+            _calculate,
+            INT,
+            arithmetic=function,
+            associative=name in _ASSOCIATIVE,
+            absorbing=_ABSORBING.get(name),
+        )
         for name, function in _ARITHMETIC.items()
     ),
     *(_several(name, _compare, BIT) for name in _COMPARISONS),

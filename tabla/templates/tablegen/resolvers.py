@@ -79,6 +79,12 @@ class FinalResolver(Resolver):
     is_final = True
 
 
+class LastAttempt(FinalResolver):
+    """For a value that would be refused: what another version of the reference tool makes of it is accepted."""
+
+    insists = True
+
+
 def resolve_finally(record: Record, new_name: Value | None = None) -> None:
     """Resolve references between the fields of a record; nothing comes after this.
 
@@ -95,6 +101,7 @@ class ShadowResolver(Resolver):
         self._outer = outer
         self._names = names
         self.is_final = outer.is_final
+        self.insists = outer.insists
 
     def lookup(self, name: str) -> Value | None:
         return None if name in self._names else self._outer.lookup(name)

@@ -103,6 +103,8 @@ class Resolver:
     is_final = False
     # The last step of a record leaves a reference to an unset bit as the reference.
     keeps_unset_bits = False
+    # A value that is not known after the last step is looked at as the other versions of the reference tool do.
+    insists = False
 
     def __init__(self, pool: Pool, record: Owner | None = None) -> None:
         self.pool = pool
