@@ -570,6 +570,14 @@ def _isa(operation: Operation, record: Owner | None, pool: Pool, final: bool) ->
     return pool.integer(0)
 
 
+def _isa_of_older(operation: Operation, pool: Pool) -> Value | None:
+    """No, whatever the operand will be, if its type does not fit: so the versions before 22 have it."""
+    (operand,), wanted = operation.operands, operation.wanted
+    if isinstance(operand, TypedValue) and isinstance(wanted, RecordType) and not wanted.converts_to(operand.type):
+        return pool.integer(int(operand.type.converts_to(wanted)))
+    return None
+
+
 def _exists(operation: Operation, record: Owner | None, pool: Pool, final: bool) -> Value | None:
     (name,), wanted = operation.operands, operation.wanted
     assert wanted is not None, "!exists has a type"
@@ -682,7 +690,17 @@ CAST = _one("cast", _cast, typed=True, looks_up=True, text=_cast_text)
 STRCONCAT = _several("strconcat", _join_strings, STRING, associative=True)
 LISTCONCAT = _several("listconcat", _join_lists, associative=True)
 IF = _three("if", _if)
-ISA = Operator(name="isa", form="isa", least=1, most=1, compute=_isa, typed=True, complete="never", names_its_bits=True)
+ISA = Operator(
+    name="isa",
+    form="isa",
+    least=1,
+    most=1,
+    compute=_isa,
+    typed=True,
+    complete="never",
+    names_its_bits=True,
+    otherwise=_isa_of_older,
+)
 COND = Operator(
     name="cond",
     form="cond",
