@@ -76,6 +76,12 @@ class Operator:
     # A bit of such a value is named by its number, even if the value is of type bit, which shows in unfinished output.
     names_its_bits: bool = False
 
+    @property
+    def may_change(self) -> bool:
+        """Whether the value may become another one while its operands stay."""
+        # The value of a fold may change with the variables of the loop around it.
+        return self.looks_up or self.otherwise is not None or self.form == "fold"
+
 
 # From this version on the left operand of !and and !or may decide the result alone, when it is resolved.
 _ABSORBS_SINCE = 22
@@ -94,9 +100,8 @@ class Operation(PendingValue):
     def __init__(
         self, operator: Operator, type: Type, wanted: Type | None, variables: tuple[str, ...], *operands: Value
     ) -> None:
-        # The value of a fold may change with the variables of the loop around it.
-        may_change = operator.looks_up or operator.otherwise is not None or operator.form == "fold"
-        super().__init__(type, not may_change and all_ground(operands) and not _is_absorbed(operator, operands[0]))
+        ground = not operator.may_change and all_ground(operands)
+        super().__init__(type, ground and not _is_absorbed(operator, operands[0]))
         self.operator = operator
         self.wanted = wanted
         self.variables = variables
@@ -142,7 +147,11 @@ class Operation(PendingValue):
             new = [*[one.resolve(resolver) for one in operands[:-1]], operands[-1].resolve(inner)]
         else:
             new = [one if one.ground else one.resolve(resolver) for one in operands]
-        if _is_absorbed(operator, new[0]) and (pool.llvm >= _ABSORBS_SINCE or resolver.insists):
+        if (
+            operator.absorbing is not None
+            and _is_absorbed(operator, new[0])
+            and (pool.llvm >= _ABSORBS_SINCE or resolver.insists)
+        ):
             return new[0]
         if resolver.insists and operator.otherwise is not None:
             operation = pool.unique(Operation, operator, self.type, self.wanted, self.variables, *new)
