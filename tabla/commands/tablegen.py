@@ -33,6 +33,13 @@ def configure(parser: ArgumentParser) -> None:
         action="store_false",
         help="accept template arguments that no value names in silence",
     )
+    parser.add_argument(
+        "--llvm",
+        type=int,
+        choices=tablegen.LLVM_VERSIONS,
+        default=tablegen.LLVM_VERSIONS[0],
+        help="answer as llvm-tblgen of this version where the versions differ (default: %(default)s)",
+    )
     parser.add_argument("-d", dest="dependencies", metavar="FILE", help="write the included files as a rule of make")
     parser.add_argument("-o", "--output", metavar="FILE", help="write to this file instead of standard output")
 
@@ -52,6 +59,7 @@ def run(arguments: Namespace, console: Console) -> int:
         macros=arguments.macros,
         say=console.remark,
         warn_of_unused=arguments.warn_of_unused,
+        llvm=arguments.llvm,
     )
     for option, name in files:
         check_unread(option, name, records.dependencies)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
 from json.encoder import encode_basestring
@@ -12,6 +13,9 @@ from tabla.templates.tablegen.record import Record, RecordReference, record_text
 from tabla.templates.tablegen.stack import deep_stack
 from tabla.templates.tablegen.values import UnsetValue, Value
 from tabla.templates.tablegen.variables import Variable, VariableBit
+
+# From this version on the JSON says where a record is written.
+_LOCATIONS_SINCE = 19
 
 # Python abbreviates these two; the reference tool does not.
 _SHORT_ESCAPES = {r"\b": r"\u0008", r"\f": r"\u000c"}
@@ -34,7 +38,7 @@ def dump_json(keeper: RecordKeeper) -> str:
     root = {"!tablegen_json_version": "1"}
     with deep_stack():
         for name, record in sorted(keeper.defs.items()):
-            root[name] = _record_json(name, record)
+            root[name] = _record_json(name, record, keeper)
             for parent in record.parents:
                 instances[parent.name_text()].append(name)
     root["!instanceof"] = _object({name: _texts(members) for name, members in instances.items()})
@@ -56,7 +60,7 @@ def _object(members: dict[str, str]) -> str:
     return "{" + ",".join([f"{_text(key)}:{members[key]}" for key in sorted(members)]) + "}"
 
 
-def _record_json(name: str, record: Record) -> str:
+def _record_json(name: str, record: Record, keeper: RecordKeeper) -> str:
     fields = record.fields.values()
     members: dict[str, str] = {}
     for field in fields:
@@ -65,6 +69,9 @@ def _record_json(name: str, record: Record) -> str:
         members[field.name] = "".join(pieces)
     members["!name"] = _text(name)
     members["!anonymous"] = "true" if record.anonymous else "false"
+    if keeper.pool.llvm >= _LOCATIONS_SINCE:
+        places = [keeper.positions.span(at) for at in record.locations]
+        members["!locs"] = _texts([f"{os.path.basename(place.source.name)}:{place.line}" for place in places])
     members["!superclasses"] = _texts([parent.name_text() for parent in record.parents])
     members["!fields"] = _texts([field.name for field in fields if field.may_wait])
     return _object(members)

@@ -7,15 +7,14 @@ A finished record with a field that is not computed is a fault.
 from __future__ import annotations
 
 from tabla.base.source import Label, TablaError
-from tabla.templates.tablegen.binary import concatenate_strings
 from tabla.templates.tablegen.keeper import RecordKeeper
-from tabla.templates.tablegen.literals import BitsValue, IntValue, ListValue, StringValue
+from tabla.templates.tablegen.literals import BitsValue, ListValue, StringValue
+from tabla.templates.tablegen.operators import failed_cast, joined_strings, missing_element
 from tabla.templates.tablegen.record import Assertion, DumpRequest, Field, Record
 from tabla.templates.tablegen.references import field_of_unset
-from tabla.templates.tablegen.resolvers import MapResolver, resolve_finally
+from tabla.templates.tablegen.resolvers import LastAttempt, MapResolver, resolve_finally
 from tabla.templates.tablegen.scope import Entry, Loop, Multiclass, Scope
 from tabla.templates.tablegen.types import STRING
-from tabla.templates.tablegen.unary import UnaryOperation
 from tabla.templates.tablegen.values import Value
 from tabla.templates.tablegen.variables import AnonymousName, Variable, VariableBit
 
@@ -31,6 +30,9 @@ def check_concrete(keeper: RecordKeeper, record: Record) -> None:
         else:
             concrete = value.is_concrete()
         if not concrete:
+            other = value.resolve(LastAttempt(keeper.pool, record))
+            concrete = other.is_concrete() and field.set(other, keeper.pool)
+        if not concrete:
             keeper.collect(_unresolved(keeper, record, field))
 
 
@@ -40,14 +42,15 @@ def _unresolved(keeper: RecordKeeper, record: Record, field: Field) -> TablaErro
     first = value
     if isinstance(value, BitsValue):
         first = next(bit for bit in value.bits if not _bit_is_settled(bit, record))
-    pending = first.base if isinstance(first, VariableBit) else first
-    if isinstance(pending, UnaryOperation) and pending.operator == "cast" and isinstance(pending.operand, IntValue):
+    if (pending := failed_cast(first)) is not None:
         # A part of the field may have a type of its own, as the template argument `n` in `{0, 0, n}`.
         owner = "its type" if pending.type is field.type else "the type of one of its parts,"
         message = (
-            f"value {pending.operand.text()} of '{field.name}' in '{record.name_text()}' does not fit {owner} "
+            f"value {pending.operands[0].text()} of '{field.name}' in '{record.name_text()}' does not fit {owner} "
             f"'{pending.type}'"
         )
+    elif (outside := missing_element(first)) is not None:
+        message = f"{outside} in '{field.name}' of '{record.name_text()}': {value.text()}"
     else:
         message = f"initializer of '{field.name}' in '{record.name_text()}' could not be fully resolved: {value.text()}"
         if (missing := field_of_unset(value)) is not None:
@@ -80,7 +83,7 @@ class Expansion:
     def prefixed(self, multiclass: Multiclass, name: Value) -> Value:
         """Return ``NAME # name``, which a name inside a multiclass becomes."""
         prefix = self.pool.unique(Variable, multiclass.qualified("NAME"), STRING)
-        return concatenate_strings(prefix, name, self.pool)
+        return joined_strings(prefix, name, self.pool)
 
     def add(self, entry: Entry) -> None:
         """Hand an entry to its context."""

@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tabla.templates.tablegen import bang, bang_newer, syntax
-from tabla.templates.tablegen.binary import concatenate_lists, concatenate_strings
+from tabla.templates.tablegen import bang, syntax
 from tabla.templates.tablegen.evaluator import MAX_RANGE, Evaluator
 from tabla.templates.tablegen.inheritance import missing_argument
 from tabla.templates.tablegen.literals import BitsValue, IntValue
+from tabla.templates.tablegen.operation import Operation
+from tabla.templates.tablegen.operators import CAST, joined_lists, joined_strings
 from tabla.templates.tablegen.record import Record, field_named
 from tabla.templates.tablegen.references import ClassInstance, FieldAccess
 from tabla.templates.tablegen.resolvers import MapResolver
 from tabla.templates.tablegen.scope import Scope
 from tabla.templates.tablegen.types import BIT, STRING, BitsType, ListType, Type
-from tabla.templates.tablegen.unary import UnaryOperation
 from tabla.templates.tablegen.values import UNSET_VALUE, TypedValue, Value
 from tabla.templates.tablegen.variables import Variable
+
+# From this version on known numbers of elements are written as computed ones, also while the list waits.
+_ELEMENTS_WAIT_SINCE = 19
 
 
 class Expressions(Evaluator):
@@ -142,12 +145,16 @@ class Expressions(Evaluator):
         class_ = self.keeper.classes.get(node.name)
         if class_ is None:
             raise self.fault(f"expected a class name, got '{node.name}'", node.at)
-        arguments = self.template_values(node, record, class_)
-        for index, name in enumerate(class_.template_arguments[len(arguments) :], len(arguments)):
-            if not class_.fields[name].value.is_complete():
+        given = self._given_values(node, record, class_, cast=True)
+        for index, name in enumerate(class_.template_arguments):
+            if index not in given and not class_.fields[name].value.is_complete():
                 raise missing_argument(self.keeper, name, index, "parent class", class_, node.at)
+        is_named = [argument.name is not None for argument in node.arguments or ()]
+        names = tuple(
+            class_.template_arguments[index] if named else None for index, named in zip(given, is_named, strict=True)
+        )
         previous, self.keeper.current = self.keeper.current, node.at
-        instance = self.pool.unique(ClassInstance, self.keeper, class_, *arguments)
+        instance = self.pool.unique(ClassInstance, self.keeper, class_, names, *given.values())
         if instance.at is None:
             instance.at = node.at
         value = instance.fold(self.pool)
@@ -161,6 +168,12 @@ class Expressions(Evaluator):
 
         The reference tool forgets the `cast` for the parents of a multiclass.
         """
+        return self._without_gaps(self._given_values(node, record, owner, cast=cast), owner, node.at)
+
+    def _given_values(
+        self, node: syntax.Reference, record: Record | None, owner: Record, *, cast: bool
+    ) -> dict[int, Value]:
+        """The values that are written, by the numbers of the template arguments, in the order of writing."""
         names = owner.template_arguments
         given: dict[int, Value] = {}
         named = False
@@ -189,7 +202,7 @@ class Expressions(Evaluator):
                         node.at,
                     )
                 given[index] = fitting
-        return self._without_gaps(given, owner, node.at)
+        return given
 
     def _named_index(self, name: str, names: list[str], at: int) -> int:
         for index, qualified in enumerate(names):
@@ -257,11 +270,11 @@ class Expressions(Evaluator):
     ) -> Value:
         base = self.evaluate(node.base, record, wanted, as_text=as_text)
         numbers = self._known_numbers(node, record)
-        if numbers is None:
-            return bang_newer.select_elements(self, node, base, record)
+        if numbers is None or self.pool.llvm >= _ELEMENTS_WAIT_SINCE:
+            return bang.select_elements(self, node, base, record)
         selected = base.select_elements(numbers, self.pool)
         if selected is None:
-            raise self.fault("invalid range for list slice", node.open)
+            return bang.select_elements(self, node, base, record)
         if node.trailing_comma and len(numbers) == 1:
             assert isinstance(base, TypedValue) and isinstance(base.type, ListType)
             return self.pool.list([selected], base.type.element)
@@ -296,19 +309,19 @@ class Expressions(Evaluator):
         if isinstance(left.type, ListType):
             if node.right is None:
                 return left
-            return concatenate_lists(left, self.evaluate(node.right, record, wanted), self.pool)
+            return joined_lists(left, self.evaluate(node.right, record, wanted), self.pool)
         left_text = self._as_string(left, record, node.hash)
         if node.right is None:
-            return concatenate_strings(left_text, self.pool.string(""), self.pool)
+            return joined_strings(left_text, self.pool.string(""), self.pool)
         right = self.evaluate(node.right, record, as_text=True)
         if not isinstance(right, TypedValue):
             raise self.fault("right side of paste has no type", node.hash)
-        return concatenate_strings(left_text, self._as_string(right, record, node.hash), self.pool)
+        return joined_strings(left_text, self._as_string(right, record, node.hash), self.pool)
 
     def _as_string(self, value: TypedValue, record: Record | None, at: int) -> Value:
         if value.type is STRING:
             return value
-        cast = self.pool.unique(UnaryOperation, "cast", value, STRING).fold(record, self.pool)
+        cast = self.pool.unique(Operation, CAST, STRING, None, (), value).fold(record, self.pool)
         if not isinstance(cast, TypedValue):
             raise self.fault(f"can't cast '{value.text()}' to string", at)
         return cast

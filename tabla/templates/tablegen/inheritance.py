@@ -100,9 +100,10 @@ class Inheritance:
         resolver.bind(f"{class_.name_text()}:NAME", own_name)
         with self.keeper.instantiating("class", class_.name_text(), at):
             record.resolve(resolver)
+        if record.derives_from(class_):
+            raise self.fault(f"already subclass of '{class_.name_text()}'", at)
+        # Two parents may share an ancestor, as since version 22 of the reference tool. It is listed twice.
         for ancestor in (*class_.parents, class_):
-            if record.derives_from(ancestor):
-                raise self.fault(f"already subclass of '{ancestor.name_text()}'", at)
             record.add_parent(ancestor)
 
     def inherit(self, entry: Entry, class_: Record, arguments: list[Value], at: int) -> None:

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from tabla.base.source import Label, TablaError
 from tabla.templates.tablegen.literals import IntValue, StringValue
-from tabla.templates.tablegen.pool import InterningPool
+from tabla.templates.tablegen.pool import DEFAULT_LLVM, InterningPool
 from tabla.templates.tablegen.positions import Positions
 from tabla.templates.tablegen.record import Assertion, DumpRequest, Record, RecordReference, record_text
-from tabla.templates.tablegen.resolvers import RecordResolver
+from tabla.templates.tablegen.resolvers import FinalResolver, RecordResolver
 from tabla.templates.tablegen.types import INT
 from tabla.templates.tablegen.values import Owner, Value
 from tabla.templates.tablegen.variables import AnonymousName
@@ -72,12 +72,12 @@ class Step:
 class RecordKeeper:
     """Classes, defs and global variables by name, in the order of their definition."""
 
-    def __init__(self, positions: Positions, *, warns_of_unused: bool = True) -> None:
+    def __init__(self, positions: Positions, *, warns_of_unused: bool = True, llvm: int = DEFAULT_LLVM) -> None:
         self.positions = positions
         self._warns_of_unused = warns_of_unused
         self.classes: dict[str, Record] = {}
         self.defs: dict[str, Record] = {}
-        self.pool = InterningPool(self.defs, self.fault_in)
+        self.pool = InterningPool(self.defs, self.fault_in, llvm)
         self.globals: dict[str, Value] = {}
         # The token of what is being evaluated: the place of faults that have no better one.
         self.current = 0
@@ -124,8 +124,9 @@ class RecordKeeper:
         return self.globals.get(name) if record is None else record.reference()
 
     def dump(self, request: DumpRequest) -> None:
-        """Remember the text of a dump statement. A record is shown whole."""
-        message = request.message
+        """Remember the text of a dump statement. A record is shown whole, and one that is not there is a fault."""
+        self.current = request.at
+        message = request.message.resolve(FinalResolver(self.pool))
         shown = record_text(message.record) if isinstance(message, RecordReference) else message.plain_text()
         self.dumped.append(shown)
 

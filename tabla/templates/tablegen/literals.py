@@ -237,20 +237,27 @@ class ListValue(TypedValue):
 class DagValue(TypedValue):
     """``(operator:$name argument:$name, ...)``"""
 
-    __slots__ = ("arguments", "name", "names", "operator")
+    __slots__ = ("_has_dollar", "arguments", "name", "names", "operator")
 
     def __init__(
-        self, operator: Value, name: str | None, arguments: tuple[Value, ...], names: tuple[str | None, ...]
+        self,
+        operator: Value,
+        name: str | None,
+        arguments: tuple[Value, ...],
+        names: tuple[str | None, ...],
+        has_dollar: bool,
     ) -> None:
         super().__init__(DAG, operator.ground and all_ground(arguments))
         self.operator = operator
         self.name = name
         self.arguments = arguments
         self.names = names
+        self._has_dollar = has_dollar
 
     def text(self) -> str:
-        # The name of the operator is printed without its dollar sign, unlike those of the arguments.
-        head = self.operator.text() + (f":{self.name}" if self.name is not None else "")
+        # Older versions print the name of the operator without its dollar sign, unlike those of the arguments.
+        sign = "$" if self._has_dollar else ""
+        head = self.operator.text() + (f":{sign}{self.name}" if self.name is not None else "")
         if not self.arguments:
             return f"({head})"
         arguments = [

@@ -12,18 +12,23 @@ from typing import TypeVar
 
 from tabla.base.source import TablaError
 from tabla.templates.tablegen.literals import BitsValue, BitValue, DagValue, IntValue, ListValue, StringValue
+from tabla.templates.tablegen.operation import Operation
+from tabla.templates.tablegen.operators import CAST
 from tabla.templates.tablegen.record import Record, RecordType
 from tabla.templates.tablegen.types import BitsType, ListType, Type
-from tabla.templates.tablegen.unary import UnaryOperation
 from tabla.templates.tablegen.values import Owner, TypedValue, Value
 from tabla.templates.tablegen.variables import VariableBit, VariableElement
 
 _V = TypeVar("_V", bound=Value)
 
+DEFAULT_LLVM = 14
+"""The version of the reference tool whose answers are given where nobody asks for another."""
 MAX_TEXT = 1 << 20
 """The most characters of a string, which a few lines of doubling would pass."""
 MAX_ITEMS = 1 << 20
 """The most items of a list."""
+# From this version on the name of the operator of a dag has its dollar sign.
+_DOLLAR_SINCE = 22
 _INT64 = 1 << 64
 _INT64_MIN = -(1 << 63)
 
@@ -32,10 +37,13 @@ class InterningPool:
     """Makes and remembers the types and values of one run.
 
     `definitions` are the finished defs by name, which grow while the pool is in use. ``fault(message, record)`` makes
-    the user's fault in a record.
+    the user's fault in a record. `llvm` is the version of the reference tool that answers where the versions differ.
     """
 
-    def __init__(self, definitions: Mapping[str, Record], fault: Callable[[str, Owner | None], TablaError]) -> None:
+    def __init__(
+        self, definitions: Mapping[str, Record], fault: Callable[[str, Owner | None], TablaError], llvm: int
+    ) -> None:
+        self.llvm = llvm
         self._definitions = definitions
         self._fault = fault
         self.zero, self.one = BitValue(0), BitValue(1)
@@ -148,7 +156,7 @@ class InterningPool:
         key = (operator, name, tuple(arguments), tuple(names))
         found = self._dags.get(key)
         if found is None:
-            found = self._dags[key] = DagValue(operator, name, key[2], key[3])
+            found = self._dags[key] = DagValue(operator, name, key[2], key[3], self.llvm >= _DOLLAR_SINCE)
         return found
 
     def unique(self, kind: type[_V], *parts: object) -> _V:
@@ -171,11 +179,15 @@ class InterningPool:
 
     def pending_cast(self, value: TypedValue, wanted: Type) -> Value:
         """Return ``!cast<wanted>(value)``, folded as far as it goes without a record."""
-        return self.unique(UnaryOperation, "cast", value, wanted).fold(None, self)
+        return self.unique(Operation, CAST, wanted, None, (), value).fold(None, self)
 
     def definition(self, name: str) -> Record | None:
         """Return the finished def of this name."""
         return self._definitions.get(name)
+
+    def instances(self, wanted: RecordType) -> tuple[Record, ...]:
+        """Return the finished defs of a type, by name."""
+        return tuple(one for _, one in sorted(self._definitions.items()) if one.type().is_a(wanted))
 
     def fault(self, message: str, owner: Owner | None) -> TablaError:
         """Return the user's fault in `owner`; without one, in the statement that is being evaluated."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from tabla.templates.tablegen import syntax
-from tabla.templates.tablegen.fast_lexer import Token
+from tabla.templates.tablegen.lexer import Token
 
 _OPENING = {"{": "}", "(": ")", "[": "]"}
 

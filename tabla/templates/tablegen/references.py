@@ -9,6 +9,11 @@ from tabla.templates.tablegen.resolvers import MapResolver, TrackingResolver, re
 from tabla.templates.tablegen.types import Type
 from tabla.templates.tablegen.values import UNSET_VALUE, Owner, PendingValue, Pool, Resolver, Value
 
+# From this version on the arguments of an instantiation that waits print with their numbers.
+_NUMBERED_SINCE = 19
+# From this version on a record without a name stands where it is first asked for, and not where its class is written.
+_PLACED_SINCE = 22
+
 
 class FieldAccess(PendingValue):
     """``base.field``"""
@@ -74,19 +79,25 @@ def field_of_unset(value: Value) -> str | None:
 class ClassInstance(PendingValue):
     """``Class<arguments>``: an anonymous record, which is made when no argument waits for anything."""
 
-    __slots__ = ("_keeper", "arguments", "at", "class_", "made")
+    __slots__ = ("_keeper", "arguments", "at", "class_", "made", "names")
 
-    def __init__(self, keeper: RecordKeeper, class_: Record, *arguments: Value) -> None:
+    def __init__(self, keeper: RecordKeeper, class_: Record, names: tuple[str | None, ...], *arguments: Value) -> None:
+        """`names` has the template argument that each of `arguments` is given to by name, and None for the others."""
         super().__init__(class_.instance_type(), False)
         self._keeper = keeper
         self.class_ = class_
+        self.names = names
         self.arguments = arguments
         # The token where it was first written: equal instantiations are one value.
         self.at: int | None = None
         self.made: RecordReference | None = None
 
     def text(self) -> str:
-        return f"{self.class_.name_text()}<{', '.join([argument.text() for argument in self.arguments])}>"
+        texts = [argument.text() for argument in self.arguments]
+        if self._keeper.pool.llvm >= _NUMBERED_SINCE or any(self.names):
+            keys = [index if name is None else f'"{name}"' for index, name in enumerate(self.names)]
+            texts = [f"{key}: {text}" for key, text in zip(keys, texts, strict=True)]
+        return f"{self.class_.name_text()}<{', '.join(texts)}>"
 
     def fold(self, pool: Pool) -> Value:
         """Return the record if all arguments are known, and else the instance itself."""
@@ -104,7 +115,7 @@ class ClassInstance(PendingValue):
         # Values are compared by identity.
         if tuple(arguments) == self.arguments:
             return self
-        new = resolver.pool.unique(ClassInstance, self._keeper, self.class_, *arguments)
+        new = resolver.pool.unique(ClassInstance, self._keeper, self.class_, self.names, *arguments)
         if new.at is None:
             new.at = self.at
         return new if tracker.found_unresolved else new.instantiate()
@@ -115,15 +126,19 @@ class ClassInstance(PendingValue):
             return self.made
         class_, keeper = self.class_, self._keeper
         with keeper.instantiating("class", self.text, self.at):
-            record = keeper.new_anonymous(class_.location)
+            here = self.at is not None and keeper.pool.llvm >= _PLACED_SINCE
+            record = keeper.new_anonymous(self.at if here and self.at is not None else class_.location)
             for field in class_.fields.values():
                 record.fields[field.name] = field.copy()
             record.assertions.extend(class_.assertions)
             record.dumps.extend(class_.dumps)
             resolver = MapResolver(keeper.pool, record)
-            for index, name in enumerate(class_.template_arguments):
-                given = index < len(self.arguments)
-                resolver.bind(name, self.arguments[index] if given else record.fields[name].value)
+            given = {
+                class_.template_arguments[index] if name is None else name: argument
+                for index, (name, argument) in enumerate(zip(self.names, self.arguments, strict=True))
+            }
+            for name in class_.template_arguments:
+                resolver.bind(name, given[name] if name in given else record.fields[name].value)
                 del record.fields[name]
             record.resolve(resolver)
             for parent in class_.parents:

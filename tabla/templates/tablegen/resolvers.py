@@ -69,12 +69,20 @@ class RecordResolver(Resolver):
             if name is self.record.name:
                 self._renamed = name
             if name is self._renamed:
-                return self._new_name.resolve(_FinalName(self.pool))
+                return self._new_name.resolve(FinalResolver(self.pool))
         return name
 
 
-class _FinalName(Resolver):
+class FinalResolver(Resolver):
+    """Knows nothing, and nothing comes after it: what still waits will never be known."""
+
     is_final = True
+
+
+class LastAttempt(FinalResolver):
+    """For a value that would be refused: what another version of the reference tool makes of it is accepted."""
+
+    insists = True
 
 
 def resolve_finally(record: Record, new_name: Value | None = None) -> None:
@@ -93,6 +101,7 @@ class ShadowResolver(Resolver):
         self._outer = outer
         self._names = names
         self.is_final = outer.is_final
+        self.insists = outer.insists
 
     def lookup(self, name: str) -> Value | None:
         return None if name in self._names else self._outer.lookup(name)

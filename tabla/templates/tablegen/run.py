@@ -10,11 +10,15 @@ from tabla.base.source import Source, TablaError
 from tabla.templates.tablegen import backend
 from tabla.templates.tablegen.api import Records
 from tabla.templates.tablegen.keeper import RecordKeeper, TooManyFaults
+from tabla.templates.tablegen.lexer import Lexer
 from tabla.templates.tablegen.parser import Parsed, parse
-from tabla.templates.tablegen.scanner import Scanner
+from tabla.templates.tablegen.pool import DEFAULT_LLVM
 from tabla.templates.tablegen.scope import Scope
 from tabla.templates.tablegen.stack import STACK_FRAMES, deep_stack, no_collection
 from tabla.templates.tablegen.statements import Statements
+
+LLVM_VERSIONS = (14, 19, 22)
+"""The versions of the reference tool whose answers are known."""
 
 Action: TypeAlias = Literal["print-records", "dump-json", "null-backend"]
 
@@ -27,17 +31,19 @@ def load(
     before: Iterable[str | Path] = (),
     say: Callable[[str], None] | None = None,
     warn_of_unused: bool = True,
+    llvm: int = DEFAULT_LLVM,
 ) -> Records:
     """Return the records of a file, or of a source that was read already. ``include_dirs`` are searched after the
     working directory, and `before` are read first.
 
     `say` is given the texts of ``dump`` statements and the warnings, also before a fault is raised.
-    `warn_of_unused` is whether template arguments that no value names are worth a warning.
+    `warn_of_unused` is whether template arguments that no value names are worth a warning. `llvm` is one of
+    `LLVM_VERSIONS`: what the versions of ``llvm-tblgen`` answer differently is answered as by this one.
     """
     sources = [one if isinstance(one, Source) else Source.from_path(one) for one in (*before, path)]
-    scanner = Scanner(include_dirs, macros)
+    lexer = Lexer(include_dirs, macros, llvm=llvm)
     with no_collection():
-        return _run(scanner, sources, say, warn_of_unused=warn_of_unused)
+        return _run(lexer, sources, say, warn_of_unused=warn_of_unused)
 
 
 def loads(
@@ -46,9 +52,10 @@ def loads(
     name: str = "<text>",
     include_dirs: Iterable[str | Path] = (),
     macros: Iterable[str] = (),
+    llvm: int = DEFAULT_LLVM,
 ) -> Records:
     """Return the records of a text. `name` stands for it in messages."""
-    return load(Source.from_text(text, name), include_dirs=include_dirs, macros=macros)
+    return load(Source.from_text(text, name), include_dirs=include_dirs, macros=macros, llvm=llvm)
 
 
 def run(
@@ -78,11 +85,11 @@ def written(records: Records, action: Action) -> str:
 
 
 def _run(
-    scanner: Scanner, sources: Iterable[Source], say: Callable[[str], None] | None, *, warn_of_unused: bool
+    lexer: Lexer, sources: Iterable[Source], say: Callable[[str], None] | None, *, warn_of_unused: bool
 ) -> Records:
-    parsed = parse(scanner.scan(*sources), scanner.positions)
-    keeper = RecordKeeper(scanner.positions, warns_of_unused=warn_of_unused)
-    keeper.warnings += scanner.warnings
+    parsed = parse(lexer.read(*sources), lexer.positions)
+    keeper = RecordKeeper(lexer.positions, warns_of_unused=warn_of_unused, llvm=lexer.llvm)
+    keeper.warnings += lexer.warnings
     faults = _evaluate(keeper, parsed)
     if say is not None:
         for text in (*keeper.warnings, *keeper.dumped):
@@ -90,7 +97,7 @@ def _run(
     if faults:
         first, *others = faults
         raise TablaError(first.message, *first.labels, hint=first.hint, notes=first.notes, more=others)
-    return Records(keeper, tuple(scanner.dependencies))
+    return Records(keeper, tuple(lexer.dependencies))
 
 
 def _evaluate(keeper: RecordKeeper, parsed: Parsed) -> list[TablaError]:

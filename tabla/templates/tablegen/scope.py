@@ -8,11 +8,15 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from tabla.templates.tablegen.keeper import RecordKeeper
+from tabla.templates.tablegen.operation import Operation
+from tabla.templates.tablegen.operators import CAST
 from tabla.templates.tablegen.record import Assertion, DumpRequest, Record, RecordReference
 from tabla.templates.tablegen.types import STRING, Type
-from tabla.templates.tablegen.unary import UnaryOperation
 from tabla.templates.tablegen.values import Value
 from tabla.templates.tablegen.variables import Variable
+
+# From this version on a variable hides the field or template argument of its name that is declared around it.
+_INNERMOST_FIRST_SINCE = 19
 
 
 @dataclass(slots=True, kw_only=True)
@@ -74,14 +78,19 @@ class Scope:
         # The qualified names of the template arguments that some value names.
         self.used_arguments: set[str] = set()
         self._locals: list[dict[str, Value]] = []
+        # How many blocks are open inside the body of a record, with its own.
+        self._body_depth = 0
 
     @contextmanager
-    def block(self) -> Iterator[None]:
-        """Forget the variables that are defined inside the block when it ends."""
+    def block(self, *, is_body: bool = False) -> Iterator[None]:
+        """Forget the variables that are defined inside the block when it ends. `is_body` is for that of a record."""
         self._locals.append({})
+        outer = self._body_depth
+        self._body_depth = len(self._locals) if is_body else outer
         try:
             yield
         finally:
+            self._body_depth = outer
             self._locals.pop()
 
     def is_taken(self, name: str) -> bool:
@@ -104,19 +113,21 @@ class Scope:
         letters.
         """
         pool = self.pool
+        if self._body_depth == len(self._locals) > 0 and pool.llvm >= _INNERMOST_FIRST_SINCE:
+            if record is not None and name in self._locals[-1]:
+                return self._locals[-1][name]
         if record is not None:
             known = record.fields.get(name)
             if known is not None:
                 return pool.unique(Variable, name, known.type)
-        argument = self._template_argument(name, record)
+        in_multiclass = self.multiclass is not None and pool.llvm >= _INNERMOST_FIRST_SINCE
+        argument = None if in_multiclass else self._template_argument(name, record)
+        if argument is None:
+            argument = self._local(name)
+        if argument is None and in_multiclass:
+            argument = self._template_argument(name, record)
         if argument is not None:
             return argument
-        for variables in reversed(self._locals):
-            if name in variables:
-                return variables[name]
-        for loop in self.loops:
-            if loop.variable is not None and loop.variable.name == name:
-                return loop.variable
         if as_text:
             return pool.string(name)
         found = self.keeper.global_value(name)
@@ -124,7 +135,16 @@ class Scope:
             return found
         if record is not None and not record.is_class and self.multiclass is None and record.name is pool.string(name):
             # The type of a record is known only when it is finished, so a reference to itself is looked up then.
-            return pool.unique(UnaryOperation, "cast", record.name, record.type())
+            return pool.unique(Operation, CAST, record.type(), None, (), record.name)
+        return None
+
+    def _local(self, name: str) -> Value | None:
+        for variables in reversed(self._locals):
+            if name in variables:
+                return variables[name]
+        for loop in self.loops:
+            if loop.variable is not None and loop.variable.name == name:
+                return loop.variable
         return None
 
     def _template_argument(self, name: str, record: Record | None) -> Value | None:

@@ -9,14 +9,18 @@ from tabla.templates.tablegen import syntax
 from tabla.templates.tablegen.expansion import Expansion
 from tabla.templates.tablegen.expressions import Expressions
 from tabla.templates.tablegen.inheritance import Inheritance, missing_argument
+from tabla.templates.tablegen.operation import Operation
+from tabla.templates.tablegen.operators import IF
 from tabla.templates.tablegen.record import Assertion, DumpRequest, Field, Record
 from tabla.templates.tablegen.recovery import unfinished
 from tabla.templates.tablegen.resolvers import NameSearch
 from tabla.templates.tablegen.scope import Defset, Entry, LetBinding, Loop, Multiclass, Scope
-from tabla.templates.tablegen.ternary import TernaryOperation
 from tabla.templates.tablegen.types import BIT, INT, STRING, BitsType, ListType, Type
 from tabla.templates.tablegen.values import TypedValue, UnsetValue, Value
 from tabla.templates.tablegen.variables import Variable
+
+# From this version on a variable in a body may name fields and template arguments.
+_FIELDS_IN_DEFVAR_SINCE = 19
 
 
 class Statements:
@@ -141,7 +145,7 @@ class Statements:
             self.inheritance.inherit(record, class_, arguments, parent.at)
         self.inheritance.apply_lets(record)
         if body.items:
-            with self.scope.block():
+            with self.scope.block(is_body=True):
                 for item in body.items:
                     self._item(item, record)
 
@@ -157,7 +161,7 @@ class Statements:
             case syntax.Binding():
                 self._let_item(item, record)
             case syntax.Defvar():
-                self._defvar(item)
+                self._body_defvar(item, record)
             case syntax.Assert():
                 record.assertions.append(self._assertion(item, record))
             case syntax.Dump():
@@ -320,7 +324,7 @@ class Statements:
         for branch, if_true, if_false in ((node.then, once, never), (node.otherwise, never, once)):
             if branch is None:
                 continue
-            values = pool.unique(TernaryOperation, "if", condition, if_true, if_false, once.type).fold(None, pool)
+            values = pool.unique(Operation, IF, once.type, None, (), condition, if_true, if_false).fold(None, pool)
             # A branch is a loop without a variable that runs once or not at all.
             loop = Loop(at=node.at, variable=None, values=values)
             self.scope.loops.append(loop)
@@ -344,10 +348,24 @@ class Statements:
         scope.defsets.pop()
         self.keeper.globals[node.name] = self.pool.list(defset.members, type.element)
 
-    def _defvar(self, node: syntax.Defvar) -> None:
+    def _defvar(self, node: syntax.Defvar, record: Record | None = None) -> None:
         if self.scope.is_taken(node.name):
             raise self.fault(f"a variable '{node.name}' already exists", node.at)
-        self.scope.define(node.name, self._value(node.value, None))
+        self.scope.define(node.name, self._value(node.value, record))
+
+    def _body_defvar(self, node: syntax.Defvar, record: Record) -> None:
+        """Define a variable in the body of a record, where it may name fields and template arguments.
+
+        Version 14 knows neither there: what it accepts keeps its meaning.
+        """
+        if self.pool.llvm < _FIELDS_IN_DEFVAR_SINCE:
+            current = self.keeper.current
+            try:
+                self._defvar(node)
+                return
+            except TablaError:
+                self.keeper.current = current
+        self._defvar(node, record)
 
     def _assertion(self, node: syntax.Assert, record: Record | None) -> Assertion:
         condition = self._value(node.condition, record)

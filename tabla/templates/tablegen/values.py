@@ -12,7 +12,7 @@ imports none of those that answer.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from tabla.base.source import TablaError
 from tabla.templates.tablegen.types import BIT, BitsType, ListType, Type
@@ -43,6 +43,10 @@ class Owner(Protocol):
 
 class Pool(Protocol):
     """Makes values, so that equal values are the same object. `pool.InterningPool` is the one of a run."""
+
+    @property
+    def llvm(self) -> int:
+        """The version of the reference tool that answers where the versions differ."""
 
     def bit(self, value: object) -> Value:
         """Return ``1`` for a true `value`, else ``0``."""
@@ -83,6 +87,9 @@ class Pool(Protocol):
     def definition(self, name: str) -> Owner | None:
         """Return the finished def of this name."""
 
+    def instances(self, wanted: Any) -> Sequence[Owner]:
+        """Return the finished defs of a type of records, by name."""
+
     def fault(self, message: str, owner: Owner | None) -> TablaError:
         """Return the user's fault in `owner`; without one, in the statement that is being evaluated."""
 
@@ -96,6 +103,8 @@ class Resolver:
     is_final = False
     # The last step of a record leaves a reference to an unset bit as the reference.
     keeps_unset_bits = False
+    # A value that is not known after the last step is looked at as the other versions of the reference tool do.
+    insists = False
 
     def __init__(self, pool: Pool, record: Owner | None = None) -> None:
         self.pool = pool

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,6 @@ import pytest
 from tabla.base.source import TablaError
 from tabla.templates import tablegen
 
-TOOL = shutil.which("llvm-tblgen-14")
 PLACE = re.compile(r"^(?P<file>[^\n]+?):(?P<line>\d+):\d+: error: ", re.MULTILINE)
 
 
@@ -51,8 +51,9 @@ Run = Callable[[Path, Sequence[str]], Outcome]
 def _ours(path: Path, options: Sequence[str] = ()) -> Outcome:
     include_dirs = [option[2:] for option in options if option.startswith("-I")]
     macros = [option[2:] for option in options if option.startswith("-D")]
+    llvm = next((int(option.removeprefix("--llvm=")) for option in options if option.startswith("--llvm=")), 14)
     try:
-        records = tablegen.load(path, include_dirs=include_dirs, macros=macros)
+        records = tablegen.load(path, include_dirs=include_dirs, macros=macros, llvm=llvm)
     except TablaError as fault:
         place = (Path(fault.file).name, fault.line or 0) if fault.file else None
         return Outcome(accepted=False, place=place, message=str(fault))
@@ -61,11 +62,10 @@ def _ours(path: Path, options: Sequence[str] = ()) -> Outcome:
     )
 
 
-def _reference(path: Path, options: Sequence[str] = ()) -> Outcome:
-    assert TOOL is not None
+def _reference(tool: str, path: Path, options: Sequence[str] = ()) -> Outcome:
     outputs = []
     for action in ("-print-records", "-dump-json"):
-        done = subprocess.run([TOOL, action, *options, str(path)], capture_output=True, text=True, check=False)
+        done = subprocess.run([tool, action, *options, str(path)], capture_output=True, text=True, check=False)
         if done.returncode != 0:
             place = PLACE.search(done.stderr)
             where = (Path(place["file"]).name, int(place["line"])) if place else None
@@ -81,8 +81,19 @@ def ours() -> Run:
 
 
 @pytest.fixture(scope="session")
-def reference() -> Run:
-    """The outcome of the reference tool."""
-    if TOOL is None:
-        pytest.skip("llvm-tblgen-14 is not installed (Debian: apt-get install llvm-14)")
-    return _reference
+def reference_of() -> Callable[[int], Run]:
+    """The outcome of a version of the reference tool."""
+
+    def of(version: int) -> Run:
+        tool = shutil.which(f"llvm-tblgen-{version}")
+        if tool is None:
+            pytest.skip(f"llvm-tblgen-{version} is not installed (Debian: apt-get install llvm-{version})")
+        return partial(_reference, tool)
+
+    return of
+
+
+@pytest.fixture(scope="session")
+def reference(reference_of: Callable[[int], Run]) -> Run:
+    """The outcome of version 14 of the reference tool."""
+    return reference_of(14)

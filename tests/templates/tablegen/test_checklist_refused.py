@@ -19,7 +19,7 @@ REFUSED = {
     "untyped empty list": ("defvar x=!size([]);", 1, "no type"),
     "bit out of range": ("class V { bits<4> v=1; bit b=v{4}; }", 1, "bit range"),
     "missing field": ("def D;\ndef X { int a=D.f; }", 2, "cannot access field 'f'"),
-    "slice out of range": ("defvar l=[1];\ndef X { int c=l[1]; }", 2, "slice"),
+    "slice out of range": ("defvar l=[1];\ndef X { int c=l[1]; }", 2, "out of range"),
     "variable gone": ("foreach i=[1] in def R#i;\ndef X { int y=i; }", 2, "'i'"),
     "!con of different operators": ("def p; def q; def X { dag d=!con((p),(q)); }", 1, "do not match"),
     "!dag lengths": ('def p; \ndef X { dag d=!dag(p,[1,2],["a"]); }', 2, "could not be fully resolved"),

@@ -72,7 +72,7 @@ def test_no_source_reads_a_pickle() -> None:
 
 def test_files_that_include_each_other_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Twenty levels of two includes each would be a million files."""
-    monkeypatch.setattr("tabla.templates.tablegen.scanner.MAX_INCLUDES", 50)
+    monkeypatch.setattr("tabla.templates.tablegen.lexer.MAX_INCLUDES", 50)
     for level in range(20):
         (tmp_path / f"{level}.td").write_text(f'include "{level + 1}.td"\n' * 2)
     (tmp_path / "20.td").write_text("")

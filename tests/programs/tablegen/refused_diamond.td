@@ -1,2 +1,0 @@
-class Base; class L : Base; class R : Base; 
-def X : L, R;
