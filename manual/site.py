@@ -29,6 +29,11 @@ SLOT = re.compile(r"^<!-- generated: ([\w ]+) -->$", re.MULTILINE)
 FENCE = re.compile(r"^```(\w+)((?: file=\S+| slow)+)$", re.MULTILINE)
 # The tutorial whose program is built for the site, and the program's file.
 BUILT = ("tutorials/schedule.md", "lms.t")
+DRAWING = re.compile(r'<p><img [^>]*src="array.svg"[^>]*></p>')
+CONTROLS = """<figcaption><button id="back" aria-label="one cycle back">◂</button><button id="play">Pause</button>
+<button id="on" aria-label="one cycle on">▸</button> <output id="cycle"></output>
+One sample of the real schedule; the next one comes in meanwhile.</figcaption>
+"""
 # The theme takes from the network what its search needs on pages that are opened from files. This script stands in.
 FROM_NETWORK, OURS = "https://unpkg.com/iframe-worker/shim", "javascripts/file-worker.js"
 
@@ -49,9 +54,22 @@ def on_files(files: Files, config: Any) -> Files:
     return files
 
 
-def on_page_markdown(markdown: str, **_: Any) -> str:
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Return the Markdown of a page as MkDocs shall read it. MkDocs calls this function for each page."""
+    if page.is_homepage:
+        page.meta["template"] = "start.html"
     return FENCE.sub(_titled, SLOT.sub(lambda slot: WRITERS[slot[1]](), markdown))
+
+
+def on_page_content(html: str, page: Any, config: Any, **_: Any) -> str:
+    """Return the content of a page. The drawing of the start page is put into it, so that a script can play it."""
+    if not page.is_homepage:
+        return html
+    drawing = (Path(config.docs_dir) / "array.svg").read_text(encoding="utf-8")
+    html, found = DRAWING.subn(lambda _: f"<figure>\n{drawing}{CONTROLS}</figure>", html)
+    assert found == 1, "the start page has one drawing"
+    # Who has no mouse scrolls a wide block with the keys, once it can be focused.
+    return html.replace("<pre>", '<pre tabindex="0">')
 
 
 def on_post_page(output: str, page: Any, **_: Any) -> str:

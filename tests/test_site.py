@@ -51,6 +51,14 @@ def test_no_page_needs_the_network(site: Path) -> None:
         assert not re.search(r"url\([\"']?(https?:)?//", style.read_text(encoding="utf-8")), style
 
 
+def test_the_start_page_is_small_and_loads_nothing_else(site: Path) -> None:
+    page = (site / "index.html").read_text(encoding="utf-8")
+    loaded = re.findall(r"<(?:script|link|img|iframe|source)\b[^>]*?(?:src|href)=[\"']?([^\"'> ]+)", page)
+    assert loaded == ["assets/images/favicon.png"]
+    assert len(page.encode()) + (site / loaded[0]).stat().st_size < 300_000
+    assert page.count("<svg") == 1 and 'id="play"' in page
+
+
 def test_the_search_works_from_files(site: Path) -> None:
     """A browser reads no JSON from a file, so the index has to be a script."""
     assert (site / "search" / "search_index.js").is_file()

@@ -159,7 +159,10 @@ def style(reason: Reason) -> str:
 
 def timeline(schedule: Schedule, locate: Locate = as_it_is) -> Timeline:
     """Return the rows and the waits of a schedule. `locate` leads from its places in the text to those in the file."""
-    rows = [_stream(schedule), *_units(schedule), *_functions(schedule), _bus(schedule), _output(schedule)]
+    units = list(_units(schedule))
+    lanes = sum(row.unit.startswith("lane") for row in units)
+    units.insert(lanes, _tree(schedule))
+    rows = [_stream(schedule), *units, *_functions(schedule), _bus(schedule), _output(schedule)]
     kept = tuple(row for row in rows if row.bars or row.unit.startswith("lane_issue"))
     return Timeline(schedule=schedule, rows=kept, waits=waits(schedule), locate=locate)
 
@@ -260,6 +263,30 @@ def _stream(schedule: Schedule) -> Row:
         bars.append(Bar(start=at, end=end, name=strand.comment, span=span, loops=f"{strand.iterations} beats"))
         at += strand.iterations
     return Row(name="stream", kind="stream", bars=tuple(bars))
+
+
+def _tree(schedule: Schedule) -> Row:
+    """Return the row of the tree: a bar for each strand whose sums go up, from the first sum to the last one.
+
+    Sums of several strands may be on their way at the same time, on different levels.
+    """
+    way, bars = schedule.template.tree_levels * timing().tree_level, []
+    for number, placed in enumerate(schedule.placed):
+        for position, strand in enumerate(placed.strands()):
+            slots = [slot for slot, operation in enumerate(strand.body) if operation.field("up")]
+            if strand.unit != "lane_issue" or not slots or not way:
+                continue
+            sums = [strand.cycles(slot)[strand.last()] for slot in slots]
+            bar = Bar(
+                start=1 + min(int(cycles[0]) for cycles in sums),
+                end=1 + max(int(cycles[-1]) for cycles in sums) + way,
+                name=strand.comment,
+                span=_span(schedule, strand, placed.task.statement, ()),
+                task=number,
+                strand=position,
+            )
+            bars.append(bar)
+    return Row(name="tree", kind="tree", bars=tuple(sorted(bars, key=lambda bar: (bar.start, bar.end))))
 
 
 def _functions(schedule: Schedule) -> Iterable[Row]:
