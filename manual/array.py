@@ -73,9 +73,9 @@ class _Film:
         seconds = self.length * TENTHS / 10
         title = (
             f"One sample of logistic regression on {array.lanes} lanes, cycle by cycle: its words come in, are "
-            f"multiplied by the weights and summed, the sum goes through the sigmoid, and "
-            f"the error goes back to all lanes, which update their weights. {self.end - self.first} cycles from the first word to the last update; a sample "
-            f"begins every {self.drawn.schedule.cycles} cycles."
+            f"multiplied by the weights and summed, the sum goes through the sigmoid, and the error goes back to all "
+            f"lanes, which update their weights. {self.end - self.first} cycles from the first word to the last "
+            f"update; a sample begins every {self.drawn.schedule.cycles} cycles."
         )
         # The attributes tell the script of the start page how the cycles are counted.
         return (
