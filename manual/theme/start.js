@@ -25,6 +25,7 @@ document.getElementById("scheme").addEventListener("click", () => {
   const dark = getComputedStyle(document.documentElement).colorScheme === "dark" ||
     (!document.documentElement.dataset.scheme && matchMedia("(prefers-color-scheme: dark)").matches);
   document.documentElement.dataset.scheme = dark ? "light" : "dark";
-  const color = { media: "", scheme: dark ? "default" : "slate", primary: "indigo", accent: "indigo" };
-  try { localStorage.setItem(kept, JSON.stringify({ index: dark ? 0 : 1, color })); } catch { /* as above */ }
+  const media = "(prefers-color-scheme: " + (dark ? "light)" : "dark)");
+  const color = { media, scheme: dark ? "default" : "slate", primary: "indigo", accent: "indigo" };
+  try { localStorage.setItem(kept, JSON.stringify({ index: dark ? 1 : 2, color })); } catch { /* as above */ }
 });
