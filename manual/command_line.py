@@ -19,9 +19,9 @@ def page() -> str:
     return "\n".join(["| command | what it does |", "|---|---|", *rows, ""])
 
 
-def pages() -> dict[str, str]:
+def pages(commands: tuple[str, ...] = tuple(COMMANDS)) -> dict[str, str]:
     """Return a page for each command: what it does, how it is called, and a table of its options."""
-    return {command: _page(command) for command in COMMANDS}
+    return {command: _page(command) for command in commands}
 
 
 def _described(command: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -57,13 +57,34 @@ def messages() -> tuple[Message, ...]:
 def _of_file(path: Path) -> Iterator[Message]:
     place = path.relative_to(ROOT)
     module = ".".join(place.with_suffix("").parts).removesuffix(".__init__")
-    calls = [n for n in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(n, ast.Call)]
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call)]
+    # Of functions inside each other, the innermost one counts, which comes last.
+    functions = [tuple(ast.walk(n)) for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)]
+    scopes = {n: function for function in functions for n in function}
     for call in sorted(calls, key=lambda call: call.lineno):
         hints = [keyword.value for keyword in call.keywords if keyword.arg == "hint"]
         makes = isinstance(call.func, ast.Name) and call.func.id in ERRORS
         if call.args and (makes or hints) and (text := words(call.args[0], module)):
-            hint = words(hints[0], module) if hints else ""
+            hint = _cure(hints[0], scopes.get(call, ()), module) if hints else ""
             yield Message(text=text, hint=hint, varies=bool(hints) and not hint, path=place.as_posix())
+
+
+def _cure(hint: ast.expr, scope: Iterable[ast.AST], module: str) -> str:
+    """Return the text of a hint. A variable stands for the texts that its function gives it, a constant for its own."""
+    match hint:
+        case ast.Name(id=name) if name.strip("_").isupper():
+            value = getattr(importlib.import_module(module), name, "")
+            return value if isinstance(value, str) else ""
+        case ast.Name(id=name):
+            given = (
+                words(node.value, module)
+                for node in scope
+                if isinstance(node, ast.Assign)
+                and any(isinstance(target, ast.Name) and target.id == name for target in node.targets)
+            )
+            return " / ".join(dict.fromkeys(filter(None, given)))
+    return words(hint, module)
 
 
 def words(node: ast.expr, module: str = "") -> str:
@@ -83,6 +104,9 @@ def words(node: ast.expr, module: str = "") -> str:
             return " / ".join(filter(None, (words(one, module), words(other, module))))
         case ast.BoolOp(values=parts):
             return " / ".join(filter(None, (words(part, module) for part in parts)))
+        case ast.BinOp(left=one, op=ast.Add(), right=other):
+            first, second = words(one, module), words(other, module)
+            return first + second if first and second else ""
     return ""
 
 
