@@ -164,12 +164,14 @@ SPLITS ?= 20
 bench-accuracy: $(VENV)/test
 	$(BIN)/python -m benchmarks.accuracy --seeds $(SPLITS) $(if $(ONLY),--only '$(ONLY)') \
 		--json benchmarks/accuracy/measured.json --page docs/accuracy.md
+	$(BIN)/python -m manual.charts
 
 # The page docs/networks.md: the ten networks on the largest arrays that fit, and drawn networks beside them. A part of
 # the table: make bench-networks ONLY=lenet,cifar. It takes about an hour.
 bench-networks: $(VENV)/test
 	$(BIN)/python -m benchmarks.networks.drawn --record
 	$(BIN)/python -m benchmarks.networks.fitting $(if $(ONLY),--only '$(ONLY)') --record
+	$(BIN)/python -m manual.charts
 
 bench-overlap: $(VENV)/test
 	$(BIN)/python -m benchmarks.networks.dense

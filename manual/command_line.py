@@ -9,19 +9,32 @@ from tabla.build.pass_options import PassOptions
 from tabla.commands.cli import COMMANDS, Parser, parser_for
 from tabla.learn.options import RECORDS
 
-
-def page(commands: tuple[str, ...] = tuple(COMMANDS)) -> str:
-    """Return a section for each command: what it does, how it is called, and a table of its options."""
-    return "\n".join(_section(command) for command in commands)
+FOLDER = "commands"
+"""The folder of the commands' pages, beside the page that lists them."""
 
 
-def _section(command: str) -> str:
+def page() -> str:
+    """Return a table of all commands: each with a link to its page, and what it does."""
+    rows = [f"| [`tabla {command}`]({FOLDER}/{command}.md) | {_cell(_described(command))} |" for command in COMMANDS]
+    return "\n".join(["| command | what it does |", "|---|---|", *rows, ""])
+
+
+def pages(commands: tuple[str, ...] = tuple(COMMANDS)) -> dict[str, str]:
+    """Return a page for each command: what it does, how it is called, and a table of its options."""
+    return {command: _page(command) for command in commands}
+
+
+def _described(command: str) -> str:
+    described = (_parser(command).description or "").strip()
+    return f"{described[:1].upper()}{described[1:]}."
+
+
+def _page(command: str) -> str:
     parser = _parser(command)
-    described = (parser.description or "").strip()
     lines = [
-        f"## {command}",
+        f"# tabla {command}",
         "",
-        f"{described[:1].upper()}{described[1:]}.",
+        _described(command),
         "",
         "```text",
         parser.usage_line(),
@@ -33,7 +46,10 @@ def _section(command: str) -> str:
         if actions:
             title = {"positional arguments": "arguments"}.get(title, title)
             rows = (_row(action, command) for action in actions)
-            lines += [f"| {title} | | values | example |", "|---|---|---|---|", *rows, ""]
+            lines += [f"## {title[:1].upper()}{title[1:]}", ""]
+            name = "argument" if title == "arguments" else "option"
+            lines += [f"| {name} | what it does | values | example |", "|---|---|---|---|", *rows, ""]
+    lines.append("What holds for all commands is on the page [Command line](../command-line.md).")
     return "\n".join(lines)
 
 

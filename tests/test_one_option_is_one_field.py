@@ -85,7 +85,7 @@ def test_python_has_it(changed: Path) -> None:
 
 
 def test_the_reference_has_it(changed: Path) -> None:
-    said = run(changed, "-c", "from manual.command_line import page; print(page(('gen',)))")
+    said = run(changed, "-c", "from manual.command_line import pages; print(pages(('gen',))['gen'])")
     assert "| `--spare-rows N` | rows that stay free | 1 to 9 (rows) | `--spare-rows 3` |" in said
 
 

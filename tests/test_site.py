@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -51,6 +52,14 @@ def test_no_page_needs_the_network(site: Path) -> None:
         assert not re.search(r"url\([\"']?(https?:)?//", style.read_text(encoding="utf-8")), style
 
 
+def test_the_start_page_is_small_and_loads_nothing_else(site: Path) -> None:
+    page = (site / "index.html").read_text(encoding="utf-8")
+    loaded = re.findall(r"<(?:script|link|img|iframe|source)\b[^>]*?(?:src|href)=[\"']?([^\"'> ]+)", page)
+    assert loaded == ["assets/images/favicon.png"]
+    assert len(page.encode()) + (site / loaded[0]).stat().st_size < 300_000
+    assert page.count("<svg") == 1 and 'id="play"' in page
+
+
 def test_the_search_works_from_files(site: Path) -> None:
     """A browser reads no JSON from a file, so the index has to be a script."""
     assert (site / "search" / "search_index.js").is_file()
@@ -69,12 +78,40 @@ def test_the_program_of_the_tutorial_is_built(site: Path) -> None:
 
 
 def test_every_command_and_option_is_in_the_reference() -> None:
-    text = command_line.page()
-    assert re.findall(r"^## (\w+)$", text, re.MULTILINE) == list(COMMANDS)
-    train = text.split("## train")[1].split("\n## ")[0]
+    assert re.findall(r"^\| \[`tabla (\w+)`\]\(commands/\1\.md\)", command_line.page(), re.MULTILINE) == list(COMMANDS)
+    pages = command_line.pages()
+    assert list(pages) == list(COMMANDS)
+    assert all(text.startswith(f"# tabla {name}\n") for name, text in pages.items())
+    train = pages["train"]
     assert "| `--epochs N` | passes over the data (default 10) |" in train
     assert "`-o FILE.npz`, `--output FILE.npz`" in train
-    assert "%(default)" not in text
+    assert not any("%(default)" in text for text in pages.values())
+
+
+def test_each_command_has_a_page_with_neighbours(site: Path) -> None:
+    for name in COMMANDS:
+        page = (site / "reference" / "commands" / f"{name}.html").read_text(encoding="utf-8")
+        assert f"usage: tabla {name}" in page or f"tabla {name}" in page
+        assert 'rel="prev"' in page and 'rel="next"' in page
+
+
+def test_a_session_is_copied_without_prompts_and_output(site: Path) -> None:
+    page = (site / "tutorials" / "schedule.html").read_text(encoding="utf-8")
+    copied = re.findall(r'data-copy="([^"]*)" class="language-console', page)
+    assert len(copied) == len(re.findall(r'class="language-console', page)) > 3
+    assert all(re.fullmatch(r"(?:[a-z]\S*( .*)?\n?)+", text) for text in copied), copied
+
+
+def test_programs_have_colours(site: Path) -> None:
+    page = (site / "tutorials" / "schedule.html").read_text(encoding="utf-8")
+    assert re.search(r'<div class="language-tabla highlight">.*?<span class="k">model</span>', page, re.DOTALL)
+
+
+def test_the_search_puts_tutorials_before_decisions(site: Path) -> None:
+    text = (site / "search" / "search_index.js").read_text(encoding="utf-8")
+    entries = json.loads(text.removeprefix("var __index = "))["docs"]
+    boosts = {entry["location"].split("/")[0]: entry.get("boost", 1) for entry in entries if "/" in entry["location"]}
+    assert boosts["tutorials"] > boosts["reference"] > 1 > boosts["decisions"]
 
 
 def test_every_public_name_is_in_the_reference_of_python() -> None:
@@ -100,3 +137,9 @@ def test_messages_are_read_with_their_cures() -> None:
     assert len(found) > 200 and sum(map(bool, found.values())) > 180
     text = faults.page()
     assert all(f"## {title}" in text for title in faults.GROUPS)
+    # What a message fills in has a name that a reader understands, and a limit is a number.
+    filled = {name for message in faults.messages() for name in re.findall(r"<([^<>]*)>", message.text + message.hint)}
+    # Most cures stand on the page; the others are put together for the program.
+    assert sum(message.varies for message in faults.messages()) < 80
+    assert not {name for name in filled if name.isupper() or "_" in name or name in ("...", "len", "join", "getattr")}
+    assert "'<path>' has <number of members> arrays; the limit is 10,000" in found

@@ -9,10 +9,12 @@ from typing import Any
 from tabla.base.folder import check_file
 from tabla.base.kinds import Names, WholeNumber
 from tabla.base.options import rule_of
+from tabla.base.source import TablaError
 from tabla.build.options import ArrayOptions, Options
 from tabla.commands.arguments import add_data, add_file, add_json, add_options, add_quiet, reader, record_of, series
 from tabla.commands.console import Console
 from tabla.commands.models import program_to_learn
+from tabla.commands.opening import add_open, open_page
 from tabla.commands.output import write_json
 from tabla.languages.options import ProgramOptions
 from tabla.learn.data.options import DataOptions
@@ -60,12 +62,15 @@ def configure(parser: ArgumentParser) -> None:
     work.add_argument("--timeout", type=reader(WholeNumber(low=1)), metavar="S", help=text)
     text = "write the page there, and all figures as they are made; an interrupted exploration goes on from them"
     parser.add_argument("-o", "--output", metavar="FOLDER", help=text)
+    add_open(parser, "the page that -o writes")
     add_json(parser)
     add_quiet(parser)
 
 
 def run(arguments: Namespace, console: Console) -> int:
     """Explore, print the front of each part, and write the page."""
+    if arguments.open and not arguments.output:
+        raise TablaError("--open has no page to show, because none is written", hint="name a folder with -o")
     if arguments.json not in (None, "-"):
         check_file(Path(arguments.json))
     learns = arguments.data is not None or arguments.infer
@@ -90,4 +95,6 @@ def run(arguments: Namespace, console: Console) -> int:
         write_json(arguments.json, found.as_json(), console)
     if arguments.json != "-":
         console.report(found.text(console.width))
+    if arguments.open:
+        open_page(Path(arguments.output) / PAGE, console)
     return 0

@@ -28,6 +28,7 @@ from tabla.commands.arguments import (
 from tabla.commands.choosing import tell_choice
 from tabla.commands.console import Console
 from tabla.commands.models import inference_build, program_to_learn
+from tabla.commands.opening import add_open, open_page
 from tabla.commands.output import write_json
 from tabla.commands.pass_runs import pass_options, show_passes
 from tabla.driver import STAGES, Build, build
@@ -46,6 +47,7 @@ def configure(parser: ArgumentParser) -> None:
         "--emit", choices=STAGES, metavar="STAGE", help=f"print a stage and write nothing: {', '.join(STAGES)}"
     )
     parser.add_argument("--costs", action="store_true", help="also print what each statement costs the lanes, and why")
+    add_open(parser, "the page of the schedule")
     add_data(parser, required=False)
     add_build(parser)
     add_options(parser, DataOptions, LearnOptions, PassOptions)
@@ -55,7 +57,12 @@ def configure(parser: ArgumentParser) -> None:
 
 def _refuse_unwritten(arguments: Namespace, console: Console) -> None:
     """Raise `TablaError` for options whose results ``--emit`` would leave out, and remark an unused folder."""
-    for option, given in (("--json", arguments.json), ("--costs", arguments.costs), ("--part", arguments.part)):
+    for option, given in (
+        ("--json", arguments.json),
+        ("--costs", arguments.costs),
+        ("--part", arguments.part),
+        ("--open", arguments.open),
+    ):
         if given:
             raise TablaError(
                 f"{option} has no meaning with --emit, which prints a stage and nothing else",
@@ -125,4 +132,6 @@ def run(arguments: Namespace, console: Console) -> int:
         console.result(f"written      {folder / (made.name + ('.v' if made.overlay is None else '.image'))}")
         if arguments.costs:
             console.result(f"\n{report.costs.text(console.width)}")
+    if arguments.open:
+        open_page(folder / f"{made.name}.schedule.html", console)
     return 0

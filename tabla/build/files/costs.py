@@ -26,7 +26,7 @@ from tabla.templates.template import Template
 Way = Literal["local", "broadcast", "reduced", "root", "moved up", "moved down", "copied", "result"]
 
 _STATEMENT = re.compile(r"\bs(\d+) ")
-_ABOUT: dict[Way, str] = {
+WAYS: dict[Way, str] = {
     "local": "every operand lies in its lane",
     "broadcast": "the bus brings one word at a time to all lanes",
     "reduced": "the tree adds the lanes' sums, one word a cycle",
@@ -80,7 +80,7 @@ class StatementCost:
     @property
     def reason(self) -> str:
         """The reasons of the cost, as text for people."""
-        found = [_ABOUT[self.way]]
+        found = [WAYS[self.way]]
         if self.unfilled and self.way != "moved up":
             filled = 1 - self.unfilled / (self.slots - self.waiting)
             found.append(f"the statement's rows fill {100 * filled:.0f} % of the lanes")
@@ -128,7 +128,7 @@ class Costs:
             place = Passage(text=c.text, line=c.line, file=c.file).place(named=several)
             rows.append((place, c.way, *map(str, numbers), c.shown))
         ways = dict.fromkeys(cost.way for cost in self.statements)
-        legend = [folded(f"{way:<12} {_ABOUT[way]}", width) for way in ways]
+        legend = [folded(f"{way:<12} {WAYS[way]}", width) for way in ways]
         table = laid_out(rows, width, texts=(1, len(rows[0]) - 1))
         return "\n".join([*table, "", *legend, "", folded(self.summary, width)]) + "\n"
 

@@ -12,7 +12,8 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
-from tabla.build.files.costs import StatementCost
+from tabla.build.files.array_picture import STYLE, array_picture
+from tabla.build.files.costs import WAYS, StatementCost
 from tabla.build.files.figures import BuildReport, figures
 from tabla.build.files.idle import REASONS
 from tabla.build.files.timeline import Timeline, style, timeline
@@ -66,6 +67,9 @@ def schedule_page(schedule: Schedule, bound: Bound, locate: Locate = as_it_is) -
         waiting={"text": drawn.text, "shares": _shares(drawn)},
         worst=_worst(report, worst) if worst is not None and worst.wasted else "",
         costs=[PageCost.of(cost) for cost in report.costs.statements],
+        ways=[(way, WAYS[way]) for way in dict.fromkeys(cost.way for cost in report.costs.statements)],
+        array=array_picture(drawn).svg(),
+        style=STYLE,
         model=drawn.as_json(),
     )
 

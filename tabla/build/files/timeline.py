@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tabla.base.source import Span
+from tabla.base.source import Source, Span
 from tabla.build.files.causes import Reason
 from tabla.build.files.idle import REASONS, Wait, waits
 from tabla.graph.graph import Statement
@@ -23,6 +23,21 @@ from tabla.templates.template import FunctionUnit, functions, timing
 
 SHORT: dict[Reason, str] = {"lanes": "results", "output": "words out", "ring": "place"}
 """Reasons in a word, where the reason itself is none: the words that fit into a bar."""
+
+ABOUT: dict[str, str] = {
+    "stream": "Words of the sample come in and are put into the memories that hold them.",
+    "lanes": "All lanes of the row do this at once, each with words of its own.",
+    "writes": "The lanes put what they have computed into their memories.",
+    "tree": "The adders sum what the lanes have computed, level by level.",
+    "root": "The root does this: it multiplies and adds single values.",
+    "root_writes": "The root puts a value into its memory, or sends it to the bus or out.",
+    "function": "The function unit computes the function, in steps of a cycle.",
+    "bus": "The bus holds a value of the root for all lanes.",
+    "output": "Results leave the array.",
+}
+"""What a bar means, by the kind of its row."""
+MOST_LINES = 300
+"""The most lines of a program that the page shows. Of longer programs it shows those that bars come from."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,6 +145,8 @@ class Timeline:
             "first": min([0, *starts]),
             "end": max([self.schedule.cycles, *ends, *(wait.end for wait in self.waits)]),
             "names": names.all,
+            "program": _program(self.rows, self.locate),
+            "about": ABOUT,
             "sources": lines.all,
             "rows": rows,
             "waits": found,
@@ -159,7 +176,10 @@ def style(reason: Reason) -> str:
 
 def timeline(schedule: Schedule, locate: Locate = as_it_is) -> Timeline:
     """Return the rows and the waits of a schedule. `locate` leads from its places in the text to those in the file."""
-    rows = [_stream(schedule), *_units(schedule), *_functions(schedule), _bus(schedule), _output(schedule)]
+    units = list(_units(schedule))
+    lanes = sum(row.unit.startswith("lane") for row in units)
+    units.insert(lanes, _tree(schedule))
+    rows = [_stream(schedule), *units, *_functions(schedule), _bus(schedule), _output(schedule)]
     kept = tuple(row for row in rows if row.bars or row.unit.startswith("lane_issue"))
     return Timeline(schedule=schedule, rows=kept, waits=waits(schedule), locate=locate)
 
@@ -192,6 +212,27 @@ def _target(wait: Wait, places: dict[tuple[str, int, int], tuple[int, int]]) -> 
 def _line(span: Span) -> tuple[str, int, str]:
     line = span.source.line_column(span.start)[0]
     return Path(span.source.name).name, line, span.source.line(line).strip()
+
+
+def _program(rows: Sequence[Row], locate: Locate) -> list[dict[str, Any]]:
+    """Return the text of each file that bars come from: its name, and its lines with their numbers.
+
+    A long file has only the lines that bars come from and their neighbours.
+    """
+    used: dict[Source, set[int]] = {}
+    for row in rows:
+        for bar in row.bars:
+            if bar.span is not None:
+                span = locate(bar.span)
+                used.setdefault(span.source, set()).add(span.source.line_column(span.start)[0])
+    found = []
+    for source, numbers in used.items():
+        whole = range(1, source.text.rstrip("\n").count("\n") + 2)
+        near = {number + away for number in numbers for away in (-1, 0, 1)}
+        kept = [number for number in whole if len(whole) <= MOST_LINES or number in near][:MOST_LINES]
+        text = [[number, source.line(number).rstrip()] for number in kept]
+        found.append({"file": Path(source.name).name, "text": text})
+    return found
 
 
 def _units(schedule: Schedule) -> Iterable[Row]:
@@ -257,9 +298,35 @@ def _stream(schedule: Schedule) -> Row:
     at = 1 - schedule.beats - laws.ready - laws.front
     for (tensor, _), strand in zip(streamed(schedule.layout), schedule.stream_sample, strict=True):
         end, span = at + strand.iterations, schedule.mapped.tensors[tensor].span
-        bars.append(Bar(start=at, end=end, name=strand.comment, span=span, loops=f"{strand.iterations} beats"))
+        goal = "the root" if strand.body[0].field("to_root_data") else "the lanes"
+        turns = f"{strand.iterations} beat{'s' if strand.iterations > 1 else ''}"
+        bars.append(Bar(start=at, end=end, name=f"{tensor} to {goal}", span=span, loops=turns))
         at += strand.iterations
     return Row(name="stream", kind="stream", bars=tuple(bars))
+
+
+def _tree(schedule: Schedule) -> Row:
+    """Return the row of the tree: a bar for each strand whose sums go up, from the first sum to the last one.
+
+    Sums of several strands may be on their way at the same time, on different levels.
+    """
+    way, bars = schedule.template.tree_levels * timing().tree_level, []
+    for number, placed in enumerate(schedule.placed):
+        for position, strand in enumerate(placed.strands()):
+            slots = [slot for slot, operation in enumerate(strand.body) if operation.field("up")]
+            if strand.unit != "lane_issue" or not slots or not way:
+                continue
+            sums = [strand.cycles(slot)[strand.last()] for slot in slots]
+            bar = Bar(
+                start=1 + min(int(cycles[0]) for cycles in sums),
+                end=1 + max(int(cycles[-1]) for cycles in sums) + way,
+                name=strand.comment,
+                span=_span(schedule, strand, placed.task.statement, ()),
+                task=number,
+                strand=position,
+            )
+            bars.append(bar)
+    return Row(name="tree", kind="tree", bars=tuple(sorted(bars, key=lambda bar: (bar.start, bar.end))))
 
 
 def _functions(schedule: Schedule) -> Iterable[Row]:

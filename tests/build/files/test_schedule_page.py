@@ -192,6 +192,26 @@ def test_the_page_needs_nothing_else_and_is_small(made: Build) -> None:
     assert timeline(made.schedule).text in unescape(page)
 
 
+def test_the_drawing_has_a_part_for_each_row_and_the_text_each_line(made: Build) -> None:
+    page = page_of(made)
+    model = model_of(page)
+    parts = re.findall(r'<g class="lit (\w+)" data-rows="([\d ]*)">', page)
+    drawn = {int(row): kind for kind, rows in parts for row in rows.split()}
+    assert drawn == {number: row["kind"] for number, row in enumerate(model["rows"])}
+    assert all(row["kind"] in model["about"] for row in model["rows"])
+    shown = {(text["file"], number): line for text in model["program"] for number, line in text["text"]}
+    assert all(shown[file, number].strip() == line for file, number, line in model["sources"])
+
+
+def test_of_a_long_program_only_the_lines_at_work_are_shown(tmp_path: Path) -> None:
+    problem = Problem(kind="linear", sizes=(5,))
+    text = problem.file.read_text(encoding="utf-8")
+    (tmp_path / "long.t").write_text("// nothing\n" * 5000 + text, encoding="utf-8")
+    made = build(tmp_path / "long.t", problem.options(4))
+    (program,) = model_of(page_of(made))["program"]
+    assert 3 < len(program["text"]) < 20 and program["text"][0][0] > 5000
+
+
 def test_a_large_network_is_small_enough() -> None:
     problem = Problem(kind="backprop", sizes=(784, 784, 10))
     page = page_of(build(problem.file, problem.options(16)))
@@ -232,6 +252,15 @@ addEventListener("load", function measure() {
     bars: [...document.querySelectorAll(".bar:not(.faint)")].map((g) => g.dataset.row + "." + g.dataset.bar),
     rows: document.querySelectorAll("#labels div").length,
     texts: [...document.querySelectorAll(".bar text")].map((t) => t.textContent) };
+  const kinds = (each) => [...each.classList].filter((name) => !["lit", "on", "faint"].includes(name));
+  out.lit = {};
+  for (let cycle = model.first; cycle < model.end; cycle++) {
+    go(cycle);
+    out.lit[cycle] = [
+      [...new Set([...document.querySelectorAll(".drawing .on")].flatMap(kinds))].sort(),
+      [...document.querySelectorAll("#program .lit")].map((line) => +line.dataset.number),
+    ];
+  }
   const wait = [...document.querySelectorAll("[data-wait]")][0];
   if (wait) {
     out.wait = +wait.dataset.wait;
@@ -290,6 +319,10 @@ def test_a_browser_draws_it_and_a_click_jumps(backprop: Build, width: int, tmp_p
     if width == 1400:
         expected = {f"{row}.{bar}" for row, each in enumerate(model["rows"]) for bar in range(len(each["bars"]))}
         assert set(found["bars"]) == expected
+    for cycle, (kinds, numbers) in found["lit"].items():
+        working = [(row["kind"], bar) for row in model["rows"] for bar in row["bars"] if bar[0] <= int(cycle) < bar[1]]
+        assert kinds == sorted({kind for kind, _ in working})
+        assert set(numbers) == {model["sources"][bar[3]][1] for _, bar in working if bar[3] >= 0}
     assert "w2 up the tree" in found["texts"] or width == 420
     assert len(found["texts"]) > 5
     _, first, end, reason, target, bar, shift = model["waits"][found["wait"]]

@@ -137,7 +137,77 @@ function draw() {
     svg.append(node("line", { class: "token", x1: x, x2: x, y1: 20, y2: height }));
   }
   drawLink(begin);
+  const x = (current + 0.5 - begin) * scale;
+  svg.append(node("line", { class: "now", x1: x, x2: x, y1: 20, y2: height }));
 }
+
+// ---- the array and the program in one cycle
+const parts = [...document.querySelectorAll(".drawing .lit")].map((each) => ({ each, rows: each.dataset.rows.split(" ").filter(Boolean).map(Number) }));
+const program = document.getElementById("program"), slider = document.getElementById("cycle"), lines = new Map();
+let current = Math.max(0, model.first), timer = 0;
+function at(row, cycle) {
+  const found = [];
+  for (let shift = Math.ceil((cycle + 1 - row.last) / model.cycles); row.bars.length && shift <= Math.floor((cycle - row.first) / model.cycles); shift++) {
+    const away = cycle - shift * model.cycles;
+    for (let n = firstEnding(row.bars, away); n < row.bars.length && row.bars[n][START] <= away; n++)
+      if (row.bars[n][END] > away) found.push({ bar: row.bars[n], shift });
+  }
+  return found;
+}
+function light(bars) {
+  for (const line of lines.values()) line.classList.remove("lit", "faint");
+  for (const { bar, shift } of bars) if (bar[SOURCE] >= 0) lines.get(model.sources[bar[SOURCE]].slice(0, 2).join(":"))?.classList.add(shift ? "faint" : "lit");
+}
+function follow() {
+  const line = program.querySelector(".lit");
+  if (!line) return;
+  const from = line.offsetTop - program.offsetTop, room = program.clientHeight;
+  if (from < program.scrollTop || from + line.offsetHeight > program.scrollTop + room) program.scrollTop = from - room / 2;
+}
+function go(cycle) {
+  current = Math.max(model.first, Math.min(model.end - 1, cycle));
+  const working = model.rows.map((row) => at(row, current));
+  for (const { each, rows } of parts) {
+    const found = rows.flatMap((row) => working[row]), mine = found.some((bar) => bar.shift === 0);
+    each.classList.toggle("on", mine);
+    each.classList.toggle("faint", !mine && found.length > 0);
+  }
+  light(working.flat());
+  follow();
+  slider.value = current;
+  document.getElementById("now").textContent = "cycle " + current;
+  later();
+}
+function run(on) {
+  clearInterval(timer);
+  timer = on ? setInterval(() => go(current + 1 < model.end ? current + 1 : model.first), 160) : 0;
+  document.getElementById("play").textContent = on ? "pause" : "play";
+}
+for (const { file, text } of model.program) {
+  if (model.program.length > 1) program.append(html("div", file, "file"));
+  for (const [number, line] of text) {
+    const made = html("div", line || " ");
+    made.dataset.number = number;
+    const source = model.sources.findIndex((each) => each[0] === file && each[1] === number);
+    if (source >= 0) {
+      lines.set(file + ":" + number, made);
+      made.classList.add("known");
+      made.addEventListener("click", () => {
+        for (let row = 0; row < model.rows.length; row++) {
+          const bar = model.rows[row].bars.findIndex((each) => each[SOURCE] === source);
+          if (bar < 0) continue;
+          run(false);
+          choose({ bar: { row, bar, shift: 0 } });
+          bring(model.rows[row].bars[bar][START], model.rows[row].bars[bar][END]);
+          go(model.rows[row].bars[bar][START]);
+          return;
+        }
+      });
+    }
+    program.append(made);
+  }
+}
+if (!model.program.length) program.remove();
 
 // ---- what a bar or an idle time is, in words
 function sourceOf(index) {
@@ -149,7 +219,7 @@ function describeBar({ row, bar, shift }) {
   const parts = [html("b", model.names[found[NAME]])];
   head.textContent = model.rows[row].name + ", " + cycles(found[START] + away, found[END] + away) + sampleName(shift)
     + (found[LOOPS] < 0 ? "" : ", " + model.names[found[LOOPS]]);
-  parts.push(head);
+  parts.push(head, html("div", model.about[model.rows[row].kind]));
   if (found[SOURCE] >= 0) parts.push(sourceOf(found[SOURCE]));
   return parts;
 }
@@ -184,6 +254,11 @@ function choose(what) {
     document.body.dataset.at = wait.bar ? model.rows[wait.bar.row].name : "";
   }
   tell(chosen);
+  if (chosen && chosen.bar) {
+    const { row, bar, shift } = chosen.bar;
+    run(false);
+    go(model.rows[row].bars[bar][START] + shift * model.cycles);
+  }
   later();
 }
 function idle(forward) {
@@ -231,12 +306,22 @@ scroller.addEventListener("touchmove", (event) => {
   zoomBy(now / apart, middle - scroller.getBoundingClientRect().left);
   apart = now;
 }, { passive: false });
+slider.min = model.first;
+slider.max = model.end - 1;
+slider.addEventListener("input", () => { run(false); go(+slider.value); });
+const clock = document.getElementById("clock"), rate = document.getElementById("rate");
+function tellRate() {
+  const samples = 1e6 * clock.value / rate.dataset.cycles;
+  rate.textContent = samples > 0 ? Number(samples.toPrecision(3)).toLocaleString("en") : "no";
+}
+clock.addEventListener("input", tellRate);
 const acts = {
+  back: () => { run(false); go(current - 1); }, on: () => { run(false); go(current + 1); }, play: () => run(!timer),
   in: () => zoomBy(1.6), out: () => zoomBy(1 / 1.6), fit: () => show(model.first, model.end),
   sample: () => show(0, model.cycles), next: () => idle(true), previous: () => idle(false),
 };
 for (const name in acts) document.getElementById(name).addEventListener("click", acts[name]);
-const keys = { "+": "in", "=": "in", "-": "out", 0: "fit", 1: "sample", n: "next", p: "previous" };
+const keys = { ",": "back", ".": "on", " ": "play", "+": "in", "=": "in", "-": "out", 0: "fit", 1: "sample", n: "next", p: "previous" };
 scroller.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key in keys) { acts[keys[event.key]](); event.preventDefault(); }
@@ -262,4 +347,6 @@ new ResizeObserver(() => {
   if (before) zoom(scale, left(), 0); else if (wide < 600 && model.end - model.first > 60) show(Math.max(model.first, -4), model.cycles); else acts.fit();
   draw();
 }).observe(scroller);
+tellRate();
+go(current);
 tell(null);
