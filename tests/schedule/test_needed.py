@@ -6,10 +6,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tabla.base.source import Source
 from tabla.graph.format import Format
 from tabla.graph.passes.pipeline import run_passes
+from tabla.hw.banks import Bank, banks_of
 from tabla.languages.tc import parse
 from tabla.languages.tc.bind import bind_sizes
 from tabla.languages.tc.lower import lower
@@ -17,8 +20,8 @@ from tabla.program.encode import encode
 from tabla.schedule.check import ScheduleFault, check
 from tabla.schedule.compile import schedule_graph
 from tabla.schedule.mapping.effort import EFFORTS
-from tabla.schedule.placing.block_rams import further_blocks
-from tabla.schedule.placing.needed import merged
+from tabla.schedule.placing.block_rams import block_words, further_blocks
+from tabla.schedule.placing.needed import blocks_of, merged
 from tabla.schedule.placing.schedule import Schedule
 from tabla.schedule.strands.layout import Ranges
 from tabla.templates.template import Template, template_for
@@ -115,8 +118,23 @@ def test_the_search_counts_the_blocks_that_are_needed(schedule: Schedule) -> Non
         depths=replace(schedule.layout.depths, interim=3000, root_data=0, root_memory=5000, data=0),
         needed={"interim": lanes, "root memory": (((0, 5000),), ((4000, 4001),), ())},
     )
-    # 3, 1, 2, none and 2 block RAMs in the lanes, 5, 1 and none at the root: the first of each is free.
-    assert further_blocks(replace(schedule, layout=layout)) == 2 + 0 + 1 + 1 + 4
+    # 3, 1, none, none and 1 block RAM in the lanes, 5 and twice none at the root: the first of each is free.
+    assert further_blocks(replace(schedule, layout=layout)) == 2 + 4
+
+
+@given(
+    width=st.sampled_from([9, 16]),
+    depth=st.integers(1100, 9000),
+    ends=st.lists(st.tuples(st.integers(0, 9000), st.integers(1, 3000)), max_size=2),
+)
+def test_the_search_counts_as_the_hardware_does(width: int, depth: int, ends: list[tuple[int, int]]) -> None:
+    """Where there are no more banks than the hardware makes. The search does not know of that limit."""
+    ranges = merged((begin % depth, min(depth, begin % depth + words)) for begin, words in ends)
+    banks = banks_of(width, depth, ranges)
+    words = sum(bank.words for bank in banks if bank.words > 64)
+    assert blocks_of(ranges, block_words(width)) <= -(-words // block_words(width))
+    if len(banks) < 3 and banks != (Bank(0, 1 << (depth - 1).bit_length()),):
+        assert blocks_of(ranges, block_words(width)) * block_words(width) == words
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from tabla.schedule.placing.needed import blocks_of
 from tabla.schedule.placing.schedule import Schedule
 from tabla.schedule.strands.layout import Ranges
 
@@ -36,21 +39,13 @@ def further_blocks(schedule: Schedule) -> int:
     total = 0
     for memory, (depth, copies, window) in memories.items():
         needed = schedule.layout.needed.get(memory, (((0, depth),),) * copies)
-        offsets = [slot * window for slot in range(slots)] if window else [0]
+        offsets = range(0, slots * window, window) if window else (0,)
         # Many lanes need the same.
-        blocks = {own: max(0, _blocks(own, offsets, words) - 1) for own in set(needed)}
+        blocks = {own: max(0, blocks_of(_everywhere(own, offsets), words) - 1) for own in set(needed)}
         total += sum(blocks[own] for own in needed) * (roots if memory.startswith("root") else 1)
     return total
 
 
-def _blocks(ranges: Ranges, offsets: list[int], words: int) -> int:
-    """Count the runs of `words` words of which some are needed, in all slots of a ring."""
-    return len(
-        {
-            number
-            for offset in offsets
-            for begin, end in ranges
-            if begin < end
-            for number in range((offset + begin) // words, (offset + end - 1) // words + 1)
-        }
-    )
+def _everywhere(ranges: Ranges, offsets: Sequence[int]) -> Ranges:
+    """Return ranges of addresses in all slots of a ring."""
+    return tuple((offset + begin, offset + end) for offset in offsets for begin, end in ranges)

@@ -38,7 +38,7 @@ def needed(
         "interim": (depths.interim, template.interim_words),
     }
     found = {
-        memory: _of_lanes(layout, memory, template)
+        memory: words_of_lanes(layout, memory, template)
         for memory, (words, asked) in lanes.items()
         if words > FEW and not asked
     }
@@ -63,7 +63,7 @@ def merged(ranges: Iterable[tuple[int, int]]) -> Ranges:
     return tuple(found)
 
 
-def _of_lanes(layout: Layout, memory: str, template: Template) -> tuple[Ranges, ...]:
+def words_of_lanes(layout: Layout, memory: str, template: Template) -> tuple[Ranges, ...]:
     """Return the addresses that each lane of the array needs of a memory, in the order of the lanes."""
     held = [
         (*lanes_of(place, template.lanes), place.base, place.base + place.words)
@@ -76,6 +76,22 @@ def _of_lanes(layout: Layout, memory: str, template: Template) -> tuple[Ranges, 
         ranges = merged((begin, stop) for one, other, begin, stop in held if one <= first and end <= other)
         own += [ranges] * (end - first)
     return tuple(own) * max(1, template.roots)
+
+
+def blocks_of(ranges: Ranges, words: int) -> int:
+    """Count the block RAMs of `words` words for some addresses. Those of a block RAM of which a few adjacent words are
+    needed lie in LUTs, as `tabla.hw.banks` says.
+    """
+    parts = [
+        (number, max(begin, number * words) // FEW, (min(end, (number + 1) * words) - 1) // FEW)
+        for begin, end in ranges
+        if begin < end
+        for number in range(begin // words, (end - 1) // words + 1)
+    ]
+    runs: dict[int, set[int]] = {}
+    for number, first, last in parts:
+        runs.setdefault(number, set()).update((first, last))
+    return sum(len(own) > 1 for own in runs.values())
 
 
 def lanes_of(place: Place, lanes: int) -> tuple[int, int]:
