@@ -110,6 +110,7 @@ def _read_at_roots(strands: Sequence[Strand], layout: Layout) -> dict[tuple[str,
     found: dict[tuple[str, str], list[tuple[int, int]]] = {
         (memory, operand): [] for memory in ("root data", "root memory") for operand in OPERANDS
     }
+    dumped = tuple(_dumped(layout)) if layout.depths.root_memory > FEW else ()
     for strand in strands:
         for operation in strand.body:
             for operand, memory in reading_generators(strand.unit, operation):
@@ -121,7 +122,7 @@ def _read_at_roots(strands: Sequence[Strand], layout: Layout) -> dict[tuple[str,
                 if gathers(operation, operand):
                     found[memory, operand] += _around(layout, memory, begin)
                 elif address.window and memory == "root memory":
-                    found[memory, operand] += _dumped(layout)
+                    found[memory, operand] += dumped
                 else:
                     found[memory, operand].append((begin, end + 1))
     return found
