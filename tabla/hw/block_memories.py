@@ -1,6 +1,11 @@
 """Which memories are block RAMs: as many as fit the parts that hold so many lanes. Lanes come first."""
 
-from tabla.program.image import Parameters
+from collections import Counter
+from collections.abc import Sequence
+
+from tabla.hw.banks import WIDEST, banks_of, blocks_of
+from tabla.program.image import OPERANDS, Parameters, Ranges
+from tabla.program.layout import operation_layout, strand_layout
 
 # LFE5U-85F; what the microcode takes at most; a root's memories, and the tables of its function unit.
 PART_BLOCKS, MICROCODE_BLOCKS, ROOT_BLOCKS, TABLE_BLOCKS = 208, 34, 4, 2
@@ -37,11 +42,46 @@ def microcode_has_blocks(parameters: Parameters, unit: str) -> bool:
     With several sequencers the lanes' microcode is there several times. Units of which there is only one then give up
     their block RAMs if they have few words, as they do where roots had to. `lane_write` gives them up too where long
     addresses make operation words wide.
+
+    Where the memories of lanes and roots and all microcode together are more than the part has, microcode of up to 64
+    words lies in distributed RAM: a block RAM holds 18 bits of it, and has a thousand words for them.
     """
+    if memories_fill_the_part(parameters) and parameters.operation_depth[unit] <= _MANY:
+        return False
     plenty = parameters.sequencers == 1 and roots_have_blocks(parameters)
     wide = max(parameters.lane_depths.values()) > _WIDE
     always = ("lane_issue",) if wide else ("lane_issue", "lane_write")
     return plenty or unit.startswith(always) or parameters.operation_depth[unit] > _FEW
+
+
+def strands_have_blocks(parameters: Parameters, unit: str) -> bool:
+    """Return whether a unit's strand words, where they are too many to be at hand, are in block RAM."""
+    return not memories_fill_the_part(parameters) or parameters.strand_depth[unit] > _MANY
+
+
+def memories_fill_the_part(parameters: Parameters) -> bool:
+    """Return whether the memories of lanes and roots with many words take, with all microcode in block RAMs, more of
+    them than the part has. An overlay, whose depths are asked for, is never said to.
+    """
+    if not parameters.needed:
+        return False
+    depths = parameters.lane_depths | {
+        "root data": parameters.root_data_depth,
+        "root memory": parameters.root_memory_depth,
+    }
+    taken = 0
+    for memory, depth in depths.items():
+        if depth <= _MANY:
+            continue
+        copies = len(OPERANDS) * parameters.roots if memory.startswith("root") else parameters.pes
+        needed: Sequence[Ranges | None] = parameters.needed.get(memory) or (None,) * copies
+        for own, count in Counter(needed).items():
+            banks = banks_of(parameters.width, depth, own)
+            taken += blocks_of(banks, parameters.width) * count * copies // len(needed)
+    for unit in parameters.operation_depth:
+        widths = [operation_layout(unit, parameters).width, strand_layout(unit, parameters).width]
+        taken += sum(-(-width // WIDEST) for width in widths)
+    return taken > PART_BLOCKS
 
 
 def _deep(parameters: Parameters) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from amaranth.lib.wiring import In, Out
 
 from tabla.hw.lane import Lane, LaneShape, first_parameter
 from tabla.hw.pipeline import above, delayed, kept, reaches
-from tabla.hw.sharing import placed, words_expression
+from tabla.hw.sharing import numbered, placed, words_expression
 from tabla.hw.tree import Tree, levels
 
 
@@ -62,8 +62,11 @@ class Group(wiring.Component):
         words: int,
         drivers: tuple[int, ...] = (),
         first: Sequence[Mapping[str, Sequence[int]]] = (),
+        begin: int = 0,
     ) -> None:
         self.shape = shape
+        # The number of its first lane in the array. Lanes may have different memories.
+        self.begin = begin
         self.first = first
         bits, begun = shape.parameters.width, [name for name in shape.memories if first and name in first[0]]
         together = {name: [word for lane in first for word in lane[name]] for name in begun}
@@ -113,8 +116,9 @@ class Group(wiring.Component):
         overflows = Signal(self.lanes)
         for k in range(self.lanes):
             # Lane k has its part of the group's first words.
-            lane = Lane(self.shape, self.first[k] if self.first else None, f"{{0}}[{k} * {{1}} +: {{1}}]")
-            m.submodules[f"lane_{k}"] = placed(platform, "pe", lane)
+            number = self.begin + k
+            lane = Lane(self.shape, self.first[k] if self.first else None, f"{{0}}[{k} * {{1}} +: {{1}}]", number)
+            m.submodules[f"lane_{k}"] = placed(platform, numbered("pe", self.shape.kinds[number]), lane)
             driver = self.drivers[k] if self.drivers else 0
             near = self._near(m, sets[driver], k)
             m.d.comb += [getattr(lane.controls, name).eq(value) for name, value in near.items()]

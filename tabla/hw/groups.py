@@ -11,7 +11,7 @@ from tabla.hw.lane import LaneShape
 from tabla.hw.pipeline import delayed
 from tabla.hw.root import Root
 from tabla.hw.routing import Routing
-from tabla.hw.sharing import placed
+from tabla.hw.sharing import numbered, placed
 from tabla.hw.stream import Stream
 from tabla.hw.tree import Tree, levels
 from tabla.program.image import FirstWords
@@ -67,15 +67,16 @@ class Groups:
         if extremes:
             m.d.comb += tree.extreme.eq(delayed(m, drives[0].extreme, levels(size), name="extreme_above"))
         overflows, sums = Signal(groups), []
-        kinds: dict[tuple[int, ...], str] = {}
+        kinds: dict[tuple[tuple[int, ...], ...], str] = {}
         for g in range(groups):
             lanes = range(g * size, (g + 1) * size)
             own = [lane * len(drives) // parameters.pes for lane in lanes]
             drivers = tuple(number - own[0] for number in own) if len(drives) > 1 else ()
-            group = Group(shape, words=self._words, drivers=drivers, first=self._first(lanes))
-            kinds.setdefault(drivers, f"pu_{len(kinds)}" if kinds else "pu")
+            group = Group(shape, words=self._words, drivers=drivers, first=self._first(lanes), begin=lanes.start)
+            kind = (drivers, shape.kinds[lanes.start : lanes.stop])
+            kinds.setdefault(kind, numbered("pu", len(kinds)))
             sums.append(group.sum)
-            m.submodules[f"group_{g}"] = placed(platform, kinds[drivers], group)
+            m.submodules[f"group_{g}"] = placed(platform, kinds[kind], group)
             self._drive(m, g, group, drives[own[0] : own[-1] + 1])
             m.d.comb += [tree.words[g].eq(group.sum), overflows[g].eq(group.overflow)]
             self._feed(m, g, group, from_stream, stream_words, later)

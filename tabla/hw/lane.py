@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from operator import or_
 from typing import Any, ClassVar
 
@@ -10,6 +10,7 @@ from amaranth.hdl import Const, Module, Mux, Signal, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from tabla.hw.banks import Bank, banks_of
 from tabla.hw.block_memories import lane_blocks
 from tabla.hw.control import limit_words, sources
 from tabla.hw.features import Features
@@ -17,13 +18,13 @@ from tabla.hw.mac import Mac
 from tabla.hw.memory import WordMemory
 from tabla.hw.pipeline import above, bits_for, delayed, selected
 from tabla.hw.rounder import Rounder
-from tabla.hw.sharing import placed
-from tabla.program.image import Parameters
+from tabla.hw.sharing import numbered, placed
+from tabla.program.image import Parameters, Ranges
 from tabla.templates.instructions import operation_format
 from tabla.templates.stages import stage_cycle, wanted
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class LaneShape:
     """What the lanes of a build have in common: their sizes, and which of their parts the program uses."""
 
@@ -100,6 +101,22 @@ class LaneShape:
     def depth(self, memory: str) -> int:
         """Return the words of a lane's memory."""
         return self.parameters.lane_depths[memory]
+
+    def needed(self, memory: str, lane: int) -> Ranges | None:
+        """Return the addresses that a lane needs of a memory; None stands for all."""
+        needed = self.parameters.needed.get(memory)
+        return None if needed is None else needed[lane]
+
+    def banks(self, memory: str, lane: int) -> tuple[Bank, ...]:
+        """Return the banks of a lane's memory."""
+        return banks_of(self.parameters.width + self.extra(memory), self.depth(memory), self.needed(memory, lane))
+
+    @cached_property
+    def kinds(self) -> tuple[int, ...]:
+        """The kind of each lane: a number that lanes with the same banks have in common, from 0 on."""
+        banks = [tuple(self.banks(memory, lane) for memory in self.memories) for lane in range(self.parameters.pes)]
+        numbers = {own: number for number, own in enumerate(dict.fromkeys(banks))}
+        return tuple(numbers[own] for own in banks)
 
     @property
     def controls(self) -> dict[str, int]:
@@ -244,10 +261,15 @@ class Lane(wiring.Component):
     ACCUMULATED = WordMemory.LATENCY + Mac.LATENCY
     RESULT = ACCUMULATED + Rounder.LATENCY
 
-    def __init__(self, shape: LaneShape, first: Mapping[str, Sequence[int]] | None = None, own: str = "") -> None:
+    def __init__(
+        self, shape: LaneShape, first: Mapping[str, Sequence[int]] | None = None, own: str = "", number: int = 0
+    ) -> None:
         self.shape = shape
+        # Its number in the array, by which it has the words that it needs.
+        self.number = number
         parameters = shape.parameters
-        self.first = {name: tuple(words) for name, words in (first or {}).items() if name in shape.memories}
+        held = [name for name in shape.memories if shape.banks(name, number)]
+        self.first = {name: tuple(words) for name, words in (first or {}).items() if name in held}
         bits = parameters.width
         self.module_parameters = {first_parameter(name): len(words) * bits for name, words in self.first.items()}
         self.settings = {name: own.format(name, width) for name, width in self.module_parameters.items()}
@@ -287,12 +309,11 @@ class Lane(wiring.Component):
         if shape.through:
             load = controls.through if shape.bus_through else controls.load
             m.d.comb += [rounder.load.eq(load), rounder.loaded.eq(self.loaded)]
-        memories = self._memories(m, rounder.result, platform)
+        stored = self._memories(m, rounder.result, platform)
 
         # Words are the upper bits of what a memory of wide models holds.
         operands: dict[str, Any] = {
-            name: memory.read_data[extra:] if (extra := shape.extra(name)) else memory.read_data
-            for name, memory in memories.items()
+            name: word[extra:] if (extra := shape.extra(name)) else word for name, word in stored.items()
         }
         operands["one"] = Const(1 << parameters.fraction, parameters.width)
         if "bus" in shape.lane_controls:
@@ -314,7 +335,7 @@ class Lane(wiring.Component):
             wide_mask = Signal(len(controls.wide_select), reset_less=True)
             takes_part = active[wanted("lane_issue", "wide_select")].replicate(len(wide_mask))
             m.d.sync += wide_mask.eq(controls.wide_select & takes_part)
-            limits += [(memories[name].read_data, wide_mask[i]) for i, name in enumerate(shape.wide_sources)]
+            limits += [(stored[name], wide_mask[i]) for i, name in enumerate(shape.wide_sources)]
         for port, names, select, more, guard in (
             (mac.a, shape.a_sources, a_mask, [], 0),
             (mac.b, shape.b_sources, controls.b_select, [], 0),
@@ -355,7 +376,8 @@ class Lane(wiring.Component):
             stages.append(delayed(m, stages[-1], 1, name=f"active_{cycle}"))
         return stages
 
-    def _memories(self, m: Module, result: Any, platform: Any) -> dict[str, WordMemory]:
+    def _memories(self, m: Module, result: Any, platform: Any) -> dict[str, Any]:
+        """Add the memories of which the lane needs words, and return what each shows: 0 for the others."""
         shape, controls = self.shape, self.controls
         takes_part: Any = controls.write_active if shape.writes_guarded else Const(1, 1)
         written = {"model": shape.model_written, "data": False, "interim": shape.interim_written}
@@ -368,19 +390,24 @@ class Lane(wiring.Component):
                 word = Mux(controls.write_bus, word, result.as_unsigned())
 
         later = delayed(m, self.stream_enable, 1, name="stream_enable") if shape.through else self.stream_enable
-        memories = {}
+        stored: dict[str, Any] = {}
+        kind = shape.kinds[self.number]
         for name in shape.memories:
             extra = shape.extra(name)
+            if not shape.banks(name, self.number):
+                stored[name] = Const(0, shape.parameters.width + extra)
+                continue
             memory = WordMemory(
                 width=shape.parameters.width + extra,
                 depth=shape.depth(name),
                 block=name in shape.blocks,
                 init=self.first.get(name, ()),
                 own=first_parameter(name) if name in self.first else "",
+                needed=shape.needed(name, self.number),
             )
-            alone = placed(platform, f"pe_{name}", memory) if name in self.first else memory
+            alone = placed(platform, numbered(f"pe_{name}", kind), memory) if name in self.first else memory
             m.submodules[f"{name}_memory"] = alone
-            memories[name] = memory
+            stored[name] = memory.read_data
             enable = Signal(name=f"{name}_write", reset_less=True)
             load = (
                 getattr(controls, f"stream_to_{name}")
@@ -397,4 +424,4 @@ class Lane(wiring.Component):
                 memory.write_address.eq(getattr(controls, f"{name}_write_address")),
                 memory.write_data.eq(data if extra == shape.guard else data[shape.guard :]),
             ]
-        return memories
+        return stored

@@ -1,14 +1,19 @@
-"""The one memory of the machine: a block RAM with its output register."""
+"""The one memory of the machine: block RAMs with their output registers."""
 
+import inspect
 from collections.abc import Sequence
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In, Out
 
-from tabla.hw.pipeline import bits_for
+from tabla.hw.banks import FEW, WIDEST, Bank, banks_of
+from tabla.hw.pipeline import bits_for, delayed
 from tabla.hw.sharing import Emission
+from tabla.program.image import Ranges
 
 FIRST, FIRST_WORDS = "FIRST", "first_words"
 """The parameter of a memory's module, and the attribute that tells of it in a netlist: the name of the parameter, the
@@ -24,6 +29,15 @@ def memory_members(width: int, depth: int) -> dict[str, Any]:
         "write_address": In(bits_for(depth)),
         "write_data": In(width),
     }
+
+
+_BANKS = """\
+{begin}
+
+The memory has the words {words} alone, in banks of their own. An address in no bank shows 0, and nothing is written
+there.
+{rest}"""
+"""The data sheet of a memory with banks."""
 
 
 class WordMemory(wiring.Component):
@@ -47,9 +61,18 @@ class WordMemory(wiring.Component):
     """
 
     LATENCY = 2
-    WIDEST = 18
+    WIDEST = WIDEST
 
-    def __init__(self, *, width: int, depth: int, init: Sequence[int] = (), block: bool = False, own: str = "") -> None:
+    def __init__(
+        self,
+        *,
+        width: int,
+        depth: int,
+        init: Sequence[int] = (),
+        block: bool = False,
+        own: str = "",
+        needed: Ranges | None = None,
+    ) -> None:
         self.width = width
         self.block = block
         # Memories of equal modules may start with different words. In Verilog the module of such a memory has a
@@ -58,36 +81,62 @@ class WordMemory(wiring.Component):
         self.settings = {FIRST: own} if own else {}
         # Every address has a word: one past the depth, as dumps of memories of unequal depth give it, is harmless.
         self.depth = 1 << bits_for(depth)
+        # Only the addresses `needed` are read: there may be several banks, or none.
+        self.banks = banks_of(width, depth, needed)
+        if any(bank.words < self.depth for bank in self.banks):
+            begin, rest = inspect.cleandoc(type(self).__doc__ or "").split("\n", 1)
+            words = ", ".join(f"{bank.begin} to {bank.end - 1}" for bank in self.banks)
+            self.data_sheet = _BANKS.format(begin=begin, words=words, rest=rest)
         self.init = tuple(init)
         super().__init__(memory_members(width, depth))
 
     def elaborate(self, platform: Any) -> Module:
         m = Module()
-        parts = []
+        words = []
+        for bank in self.banks:
+            if bank.words == self.depth:
+                words.append(self._bank(m, bank, platform, self.write_enable))
+                continue
+            above = slice(bits_for(bank.words), None)
+            number = bank.begin // bank.words
+            reads, writes = (address[above] == number for address in (self.read_address, self.write_address))
+            # The mask stands behind the bank's register, which can so be that of the block RAM.
+            mask = delayed(m, reads, self.LATENCY, name=f"reads_{bank.begin}")
+            word = self._bank(m, bank, platform, self.write_enable & writes)
+            words.append(word & mask.replicate(self.width))
+        m.d.comb += self.read_data.eq(reduce(or_, words) if words else 0)
+        return m
+
+    def _bank(self, m: Module, bank: Bank, platform: Any, enable: Any) -> Any:
+        """Add the memories of a bank, and return the word that their registers show."""
+        alone, parts = bank.words == self.depth, []
+        held, few = self.init[bank.begin : bank.end], bank.words <= FEW and not alone
+        shared = isinstance(platform, Emission) and bool(self.module_parameters) and bool(held)
+        where = "" if alone else f"_at_{bank.begin}"
         for low in range(0, self.width, self.WIDEST):
             part = slice(low, min(low + self.WIDEST, self.width))
             mask = (1 << (part.stop - part.start)) - 1
-            shared = isinstance(platform, Emission) and bool(self.module_parameters)
-            told = {FIRST_WORDS: f"{FIRST} {self.width} {low} {len(self.init)}"} if shared else {}
+            lowest = bank.begin * self.width + low
+            told = {FIRST_WORDS: f"{FIRST} {self.width} {lowest} {len(held)}"} if shared else {}
             # no_rw_check: a collision may give any word, so there is no logic around the block RAM to emulate one.
             words = memory.Memory(
                 shape=part.stop - part.start,
-                depth=self.depth,
-                init=[] if told else [(word >> low) & mask for word in self.init],
-                attrs={"no_rw_check": 1} | ({"ram_style": "block"} if self.block else {}) | told,
+                depth=bank.words,
+                init=[] if told else [(word >> low) & mask for word in held],
+                attrs={"no_rw_check": 1} | ({"ram_style": "block"} if self.block and not few else {}) | told,
             )
-            m.submodules["words" if self.width <= self.WIDEST else f"words_{low}"] = words
+            own = where if self.width <= self.WIDEST else f"{where}_{low}"
+            m.submodules[f"words{own}"] = words
             read = words.read_port(domain="sync")
             write = words.write_port()
-            name = "word" if self.width <= self.WIDEST else f"word_{low}"
-            word = Signal(part.stop - part.start, name=name, reset_less=True)
+            word = Signal(part.stop - part.start, name=f"word{own}", reset_less=True)
+            address = slice(0, bits_for(bank.words))
             m.d.sync += word.eq(read.data)
             m.d.comb += [
-                read.addr.eq(self.read_address),
-                write.addr.eq(self.write_address),
+                read.addr.eq(self.read_address[address]),
+                write.addr.eq(self.write_address[address]),
                 write.data.eq(self.write_data[part]),
-                write.en.eq(self.write_enable),
+                write.en.eq(enable),
             ]
             parts.append(word)
-        m.d.comb += self.read_data.eq(Cat(*parts))
-        return m
+        return Cat(*parts)

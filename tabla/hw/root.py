@@ -7,6 +7,7 @@ from amaranth.hdl import Cat, Const, Module, Mux, Signal, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from tabla.hw.banks import Bank
 from tabla.hw.block_memories import roots_have_blocks
 from tabla.hw.control import MacControl, limit_words, output_of
 from tabla.hw.features import Features
@@ -16,8 +17,8 @@ from tabla.hw.mac import Mac
 from tabla.hw.memory import WordMemory
 from tabla.hw.pipeline import above, delayed, kept, padded, selected
 from tabla.hw.rounder import Rounder, unlike
-from tabla.hw.sharing import placed, words_expression
-from tabla.program.image import Parameters
+from tabla.hw.sharing import numbered, placed, words_expression
+from tabla.program.image import OPERANDS, Parameters
 from tabla.templates.stages import wanted
 
 ROOT_FIRST = "MEMORY_FIRST"
@@ -357,7 +358,7 @@ class Root(wiring.Component):
         self, m: Module, written: Mapping[str, Any], result: Any, value: Any, position: Any, platform: Any
     ) -> dict[str, Any]:
         """Return the three operands in cycle *u* + 2. Each has its own copies of the memories that it reads."""
-        operands = {}
+        operands, kinds = {}, dict[tuple[Bank, ...], str]()
         block = roots_have_blocks(self.parameters)
         for operand, names in self.sources.items():
             select, whole = self._select(m, operand), list[tuple[Any, Any]]()
@@ -373,14 +374,17 @@ class Root(wiring.Component):
                 if name in names or f"gathered_{name}" in names or wide:
                     extra = self.guard if wide else 0
                     own = ROOT_FIRST if self.module_parameters and name == "memory" else ""
+                    needed = self.parameters.needed.get(f"root {name}")
                     memory = WordMemory(
                         width=self.parameters.width + extra,
                         depth=self.depths[name],
                         block=block,
                         init=self.first if name == "memory" else (),
                         own=own,
+                        needed=needed[OPERANDS.index(operand)] if needed else None,
                     )
-                    alone = placed(platform, "root_memory", memory) if own else memory
+                    kinds.setdefault(memory.banks, numbered("root_memory", len(kinds)))
+                    alone = placed(platform, kinds[memory.banks], memory) if own else memory
                     m.submodules[f"{name}_{operand}"] = alone
                     enable, address, word = written[name]
                     if name == "memory" and not wide and self.guard:

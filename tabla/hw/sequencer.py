@@ -7,7 +7,7 @@ from amaranth.hdl import Array, Cat, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from tabla.hw.block_memories import microcode_has_blocks
+from tabla.hw.block_memories import microcode_has_blocks, strands_have_blocks
 from tabla.hw.features import UnitFeatures, is_lean
 from tabla.hw.generator import Generator
 from tabla.hw.instruction import instruction_width
@@ -144,6 +144,7 @@ class Sequencer(wiring.Component):
             levels=levels,
             depth=self._words(self.parameters.strand_depth[self.unit]),
             init=self.strands,
+            block=strands_have_blocks(self.parameters, self.unit),
         )
         m.submodules.loops = loops = Loops(
             shape=fetch.shape,

@@ -47,6 +47,11 @@ class Emission:
         return Instance(module, **ports)
 
 
+def numbered(kind: str, number: int) -> str:
+    """Return the name of one of several kinds of a component: that of the first one has no number."""
+    return f"{kind}_{number}" if number else kind
+
+
 def placed(platform: Any, kind: str, component: wiring.Component) -> Any:
     """Return what to add as a submodule for `component`. All components of the same `kind` are equal."""
     return platform.black_box(kind, component) if isinstance(platform, Emission) else component

@@ -56,8 +56,12 @@ class StrandFetch(wiring.Component):
     AT_HAND = 16
     AHEAD = 8
 
-    def __init__(self, *, layout: WordLayout, levels: int, depth: int, init: Sequence[int] = ()) -> None:
+    def __init__(
+        self, *, layout: WordLayout, levels: int, depth: int, init: Sequence[int] = (), block: bool = True
+    ) -> None:
         self.layout = layout
+        # Whether words that are too many to be at hand lie in block RAM, however few they are.
+        self.block = block
         self.levels = levels
         self.depth = depth
         self.init = tuple(init)
@@ -127,7 +131,7 @@ class StrandFetch(wiring.Component):
     def _ahead(self, m: Module) -> None:
         """Ask for words so early that one is ready whenever the loops want one."""
         m.submodules.program_words = program = WordMemory(
-            width=self.layout.width, depth=self.depth, init=self.init, block=True
+            width=self.layout.width, depth=self.depth, init=self.init, block=self.block
         )
         m.d.comb += [
             program.write_enable.eq(self.write_enable),

@@ -17,10 +17,11 @@ from tabla.graph.body import FEW_SHIFTS, MOST_SHIFTS
 from tabla.graph.graph import Divide, Function, Graph, Linear, Product
 from tabla.graph.predicted_part import PredictedPart
 from tabla.program.fit import refuse_features, refuse_misfit, refuse_numbers
-from tabla.program.image import Entry, Image, Parameters, StreamEntry
+from tabla.program.image import Entry, Image, Parameters, Ranges, StreamEntry
 from tabla.program.layout import WordLayout, operation_layout, strand_layout
 from tabla.program.overlay import Overlay
 from tabla.program.sizes import accumulator_bits, address_widths, function_table, sum_bits
+from tabla.schedule.placing.needed import merged
 from tabla.schedule.placing.schedule import Schedule
 from tabla.schedule.strands.strand import Address, Operation, Strand, by_unit
 from tabla.schedule.strands.streams import beats_of, dump_words
@@ -223,7 +224,21 @@ def _parameters(schedule: Schedule, memories: Mapping[str, Sequence[Strand]]) ->
         port_words=schedule.port_words,
         far_shift_bits=max(0, (len(shifts) - 1).bit_length() - (FEW_SHIFTS - 1).bit_length()),
         predicts=PredictedPart.of(schedule.mapped) is not None,
+        needed=_needed(schedule),
     )
+
+
+def _needed(schedule: Schedule) -> dict[str, tuple[Ranges, ...]]:
+    """Return the addresses that are needed of each memory, those of all slots of the ring."""
+    windows = {"data": schedule.depths.data, "root data": schedule.depths.root_data}
+
+    def everywhere(memory: str, ranges: Ranges) -> Ranges:
+        offsets = [slot * windows[memory] for slot in range(schedule.ring_slots)] if memory in windows else [0]
+        return merged((offset + begin, offset + end) for offset in offsets for begin, end in ranges)
+
+    return {
+        memory: tuple(everywhere(memory, ranges) for ranges in own) for memory, own in schedule.layout.needed.items()
+    }
 
 
 def _functions(graph: Graph) -> list[str]:

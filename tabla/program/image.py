@@ -14,6 +14,10 @@ from tabla.templates.instructions import units_of
 
 UNITS = units_of(1)
 """The units of an array with one sequencer that begin with a token. The stream, which does not, is one more."""
+Ranges = tuple[tuple[int, int], ...]
+"""Addresses [begin, end), in order and apart from each other."""
+OPERANDS = ("a", "b", "c")
+"""The operands of a root, each with memories of its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +60,10 @@ class Parameters:
     the shifts that only wide operations have; other operations have none of them.
 
     Memories: depths are in words, at least 1, of each lane or of the root. The ring has `ring_slots` slots. A beat has
-    `stream_words` words, and the output buffer has room for `output_depth` words.
+    `stream_words` words, and the output buffer has room for `output_depth` words. `needed` has the addresses
+    [begin, end) that are needed of a memory, in order: of ``model``, ``data`` and ``interim`` for each lane of the
+    array, of ``root data`` and ``root memory`` for the operands a, b and c of a root. Other words are never read, and
+    are written by nothing but the stream. Of a memory that is not named all words are needed.
 
     Microcode: `levels` is the most loops of any strand, and `body` the most body slots. `start_bits`, `interval_bits`
     and `count_bits` are widths of the fields of strand words. `address_bits` has, by unit, the width of address
@@ -106,6 +113,7 @@ class Parameters:
     far_shift_bits: int = field(default=0, repr=False)
     predicts: bool = field(default=False, repr=False)
     stages: int = field(default=1, repr=False)
+    needed: Mapping[str, tuple[Ranges, ...]] = field(default_factory=dict, repr=False)
 
     @property
     def stage_bits(self) -> int:

@@ -9,7 +9,13 @@ import pytest
 
 from tabla.build.options import Options
 from tabla.driver import build
-from tabla.hw.block_memories import lane_blocks, microcode_has_blocks, roots_have_blocks
+from tabla.hw.block_memories import (
+    lane_blocks,
+    memories_fill_the_part,
+    microcode_has_blocks,
+    roots_have_blocks,
+    strands_have_blocks,
+)
 from tabla.program.image import Parameters
 
 MICROCODE, ROOT, TABLE, PART = 34, 4, 2, 208
@@ -71,3 +77,31 @@ def test_few_words_beside_roots_without_blocks_take_none(parameters: Parameters)
     array = replace(parameters, pes=128, roots=8, operation_depth={"root_issue": 16, "lane_issue": 16})
     assert not microcode_has_blocks(array, "root_issue")
     assert microcode_has_blocks(array, "lane_issue")
+
+
+def test_microcode_gives_way_where_memories_fill_the_part(parameters: Parameters) -> None:
+    """A hundred lanes with two block RAMs each, or as many where half of them need nothing."""
+    units = dict.fromkeys(parameters.operation_depth, 20)
+    array = replace(
+        parameters,
+        pes=100,
+        interim_depth=2048,
+        operation_depth=units | {"root_issue": 65},
+        strand_depth=units | {"stream": 65},
+        needed={"interim": (((0, 2048),),) * 100},
+    )
+    lanes = array.needed["interim"]
+    assert memories_fill_the_part(array)
+    assert not microcode_has_blocks(array, "lane_issue") and microcode_has_blocks(array, "root_issue")
+    assert not strands_have_blocks(array, "lane_issue") and strands_have_blocks(array, "stream")
+    for needed in ({"interim": (*lanes[:50], *[()] * 50)}, {"interim": (((0, 1024),),) * 100}, {}):
+        roomy = replace(array, needed=needed)
+        assert not memories_fill_the_part(roomy)
+        assert microcode_has_blocks(roomy, "lane_issue") and strands_have_blocks(roomy, "lane_issue")
+
+
+def test_every_copy_of_a_root_counts(parameters: Parameters) -> None:
+    array = replace(parameters, root_memory_depth=64 * 1024)
+    whole = ((0, 64 * 1024),)
+    assert memories_fill_the_part(replace(array, needed={"root memory": (whole, whole, whole)}))
+    assert not memories_fill_the_part(replace(array, needed={"root memory": (whole, whole, ())}))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tabla.hw.block_memories import microcode_has_blocks, roots_have_blocks
+from tabla.hw.banks import FEW, banks_of
+from tabla.hw.block_memories import microcode_has_blocks, roots_have_blocks, strands_have_blocks
 from tabla.hw.control import sources
 from tabla.hw.features import Features, is_lean
 from tabla.hw.functions.interpolation import Interpolation, bent_bits, signed_bits
@@ -14,7 +16,7 @@ from tabla.hw.memory import WordMemory
 from tabla.hw.output import OutputBuffer
 from tabla.hw.pipeline import bits_for
 from tabla.hw.strands import StrandFetch
-from tabla.program.image import FunctionTable, Image
+from tabla.program.image import OPERANDS, FunctionTable, Image, Ranges
 from tabla.program.layout import operation_layout, strand_layout
 from tabla.templates.instructions import operation_format
 
@@ -27,13 +29,38 @@ _RANK_WORDS, _RANK_BITS, _MOST_RANKS = 16, 4, 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """A memory of `words` words, of at most 36 bits. `block` says that the hardware asks for block RAMs."""
+
+    bits: int
+    words: int
+    block: bool
+
+    @property
+    def ranks(self) -> int:
+        """The number of TRELLIS_DPR16X4 that hold it."""
+        return -(-self.bits // _RANK_BITS) * -(-self.words // _RANK_WORDS)
+
+    @property
+    def in_luts(self) -> bool:
+        """Whether Yosys makes it of distributed RAM."""
+        return not self.block and self.ranks <= _MOST_RANKS
+
+    @property
+    def block_rams(self) -> int:
+        """The block RAMs that hold it."""
+        return min(-(-self.bits // wide) * -(-self.words // deep) for wide, deep in _SHAPES)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
     """A memory with a registered read port: `words` of `bits` bits, `copies` times in the array.
 
     `name` says what lies in it: ``model``, ``data`` or ``interim`` of the lanes, ``root data`` or ``root memory``,
     ``microcode``, ``functions`` or ``output``.
     `block` says that the hardware asks for block RAMs. `used` are the bits that somebody reads; None stands for all.
-    The words are divided into parts of at most `widest` bits.
+    The words are divided into parts of at most `widest` bits, and into banks where only the addresses `needed` are
+    read, or where there is no power of two of block RAMs. A `whole` memory is one bank of exactly its words.
     """
 
     bits: int
@@ -43,6 +70,8 @@ class Memory:
     used: frozenset[int] | None = None
     widest: int = WordMemory.WIDEST
     name: str = ""
+    needed: Ranges | None = None
+    whole: bool = False
 
     @property
     def parts(self) -> list[int]:
@@ -60,24 +89,28 @@ class Memory:
         """The words with those above them that only fill the address."""
         return 1 << bits_for(self.words)
 
-    def ranks(self, bits: int) -> int:
-        """Return the number of TRELLIS_DPR16X4 that hold a part."""
-        return -(-bits // _RANK_BITS) * -(-self.depth // _RANK_WORDS)
+    @property
+    def banks(self) -> tuple[int, ...]:
+        """The words of each bank."""
+        if self.whole:
+            return (self.words,)
+        return tuple(bank.words for bank in banks_of(self.bits, self.words, self.needed))
 
     @property
-    def distributed(self) -> list[int]:
-        """The parts that are made of distributed RAM."""
-        return [bits for bits in self.parts if not self.block and self.ranks(bits) <= _MOST_RANKS]
+    def pieces(self) -> list[Piece]:
+        """The memories that it is made of: each part in each bank."""
+        banks = [(words, self.block and not (words <= FEW and words < self.depth)) for words in self.banks]
+        return [Piece(bits=bits, words=words, block=block) for words, block in banks for bits in self.parts]
+
+    @property
+    def distributed(self) -> list[Piece]:
+        """The pieces that are made of distributed RAM."""
+        return [piece for piece in self.pieces if piece.in_luts]
 
     @property
     def block_rams(self) -> int:
         """The block RAMs of all copies."""
-        parts = [bits for bits in self.parts if self.block or self.ranks(bits) > _MOST_RANKS]
-        return self.copies * sum(_block_rams(bits, self.depth) for bits in parts)
-
-
-def _block_rams(bits: int, words: int) -> int:
-    return min(-(-bits // wide) * -(-words // deep) for wide, deep in _SHAPES)
+        return self.copies * sum(piece.block_rams for piece in self.pieces if not piece.in_luts)
 
 
 def memories(image: Image, features: Features) -> Iterator[Memory]:
@@ -90,13 +123,16 @@ def memories(image: Image, features: Features) -> Iterator[Memory]:
         "interim": shape.interim_written or shape.interim_loaded,
     }
     for name in (name for name in shape.memories if written[name]):
-        yield Memory(
-            bits=parameters.width + shape.extra(name),
-            words=shape.depth(name),
-            block=name in shape.blocks,
-            copies=parameters.pes,
-            name=name,
-        )
+        kinds = Counter(shape.needed(name, lane) for lane in range(parameters.pes))
+        for needed, copies in kinds.items():
+            yield Memory(
+                bits=parameters.width + shape.extra(name),
+                words=shape.depth(name),
+                block=name in shape.blocks,
+                copies=copies,
+                name=name,
+                needed=needed,
+            )
     yield from _root_memories(image, features)
     for table in parameters.functions:
         if table.base:
@@ -104,31 +140,60 @@ def memories(image: Image, features: Features) -> Iterator[Memory]:
     for unit in ("stream", *image.units):
         yield _operations(image, features, unit)
         if parameters.strand_depth[unit] > StrandFetch.AT_HAND:
-            bits = strand_layout(unit, parameters).width
-            yield Memory(bits=bits, words=parameters.strand_depth[unit], block=True, name="microcode")
+            yield strand_memory(image, unit)
     yield output_memory(image)
 
 
-def output_memory(image: Image) -> Memory:
-    """Return the memory of the words that leave: one for all words, or with results of all roots one for each root."""
+def strand_memory(image: Image, unit: str) -> Memory:
+    """Return the memory of a unit's strand words, where they are too many to be at hand."""
     parameters = image.parameters
+    return Memory(
+        bits=strand_layout(unit, parameters).width,
+        words=parameters.strand_depth[unit],
+        block=strands_have_blocks(parameters, unit),
+        name="microcode",
+    )
+
+
+def output_memory(image: Image) -> Memory:
+    """Return the memory of the words that leave: one for all words, or with results of all roots one for each root.
+
+    It has a power of two of words, unless it is deep.
+    """
+    parameters = image.parameters
+    wide, words, copies = parameters.width, parameters.output_depth, 1
     if parameters.split_results:
-        places = -(-parameters.output_depth // parameters.roots)
-        return Memory(bits=parameters.width, words=places, block=False, copies=parameters.roots, name="output")
-    deep, wide = parameters.output_depth > OutputBuffer.DEEP, parameters.width
-    return Memory(bits=wide, words=parameters.output_depth, block=deep, widest=wide, name="output")
+        words, copies = -(-words // parameters.roots), parameters.roots
+    deep = copies == 1 and words > OutputBuffer.DEEP
+    return Memory(
+        bits=wide,
+        words=words if deep else 1 << bits_for(words),
+        block=deep,
+        copies=copies,
+        widest=wide if deep or copies == 1 else WordMemory.WIDEST,
+        name="output",
+        whole=True,
+    )
 
 
 def _root_memories(image: Image, features: Features) -> Iterator[Memory]:
     parameters, issue = image.parameters, features["root_issue"]
     block, depths = roots_have_blocks(parameters), (parameters.root_data_depth, parameters.root_memory_depth)
-    for operand in ("a", "b", "c"):
+    for number, operand in enumerate(OPERANDS):
         names = {name.removeprefix("gathered_") for name in sources(operation_format("root_issue"), operand, issue)}
         for name, depth in zip(("data", "memory"), depths, strict=True):
             wide = operand == "c" and name in issue.wide_sources
             if name in names or wide:
                 bits = parameters.width + (parameters.model_guard if wide else 0)
-                yield Memory(bits=bits, words=depth, block=block, copies=parameters.roots, name=f"root {name}")
+                own = parameters.needed.get(f"root {name}")
+                yield Memory(
+                    bits=bits,
+                    words=depth,
+                    block=block,
+                    copies=parameters.roots,
+                    name=f"root {name}",
+                    needed=own[number] if own else None,
+                )
 
 
 def _operations(image: Image, features: Features, unit: str) -> Memory:

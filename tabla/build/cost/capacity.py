@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tabla.base.source import TablaError
-from tabla.build.cost.blocks import Memory, memories
+from tabla.build.cost.blocks import Piece, memories
 from tabla.build.synth.nextpnr import chosen_grade
 from tabla.hw.features import features_of
 from tabla.program.image import Image
@@ -52,12 +52,12 @@ def room(image: Image, part: Part) -> Room | None:
     has = family.lut_memory_bits(device)
     blocks, left = Counter[str](), has
     pieces = [
-        (each, _in_luts(bits, each), _in_blocks(bits, each, family))
+        (each, piece.block, _in_luts(piece), _in_blocks(piece, family))
         for each in memories(image, features_of(image))
-        for bits in each.parts
+        for piece in each.pieces
     ]
-    for each, lut_bits, rams in sorted(pieces, key=lambda piece: piece[1] / piece[2]):
-        small = 0 if each.block else min(each.copies, left // lut_bits)
+    for each, block, lut_bits, rams in sorted(pieces, key=lambda piece: piece[2] / piece[3]):
+        small = 0 if block else min(each.copies, left // lut_bits)
         left -= small * lut_bits
         blocks[each.name] += (each.copies - small) * rams
     return Room(
@@ -112,14 +112,14 @@ def refuse_without_room(image: Image, name: str, parts: Sequence[Part], *, named
     )
 
 
-def _in_luts(bits: int, memory: Memory) -> int:
-    """Return the bits of LUTs that a part of a memory takes, in whole ranks."""
-    return bits * -(-memory.depth // _RANK) * _RANK
+def _in_luts(piece: Piece) -> int:
+    """Return the bits of LUTs that a piece of a memory takes, in whole ranks."""
+    return piece.bits * -(-piece.words // _RANK) * _RANK
 
 
-def _in_blocks(bits: int, memory: Memory, family: Target) -> int:
-    """Return the block RAMs that a part of a memory takes: those of the shape that takes the fewest."""
-    return min(-(-bits // wide) * -(-memory.depth // deep) for wide, deep in _shapes(family.ram_bits))
+def _in_blocks(piece: Piece, family: Target) -> int:
+    """Return the block RAMs that a piece of a memory takes: those of the shape that takes the fewest."""
+    return min(-(-piece.bits // wide) * -(-piece.words // deep) for wide, deep in _shapes(family.ram_bits))
 
 
 def _shapes(bits: int) -> Iterator[tuple[int, int]]:

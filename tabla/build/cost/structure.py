@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from tabla.build.cost.blocks import Memory, function_products, memories, output_memory, pieces
+from tabla.build.cost.blocks import Memory, function_products, memories, output_memory, pieces, strand_memory
 from tabla.hw.control import sources
 from tabla.hw.features import Features, UnitFeatures, is_lean
 from tabla.hw.function_unit import PIPELINES
@@ -132,7 +132,7 @@ def _lane(shape: LaneShape, *, rounds: bool, adds: bool) -> Part:
 def _distributed(memory: Memory) -> float:
     """Return the LUT4s of a memory's parts that are distributed RAM, with the choice among their ranks."""
     return sum(
-        _RANK_LUTS * memory.ranks(bits) + bits * max(0, -(-memory.depth // 16) - 1) for bits in memory.distributed
+        _RANK_LUTS * piece.ranks + piece.bits * max(0, -(-piece.words // 16) - 1) for piece in memory.distributed
     )
 
 
@@ -265,13 +265,14 @@ def _sequencer(image: Image, features: Features, unit: str) -> Iterator[Part]:
     operation = operation_layout(unit, parameters)
     words = Memory(bits=operation.width, words=parameters.operation_depth[unit], block=False)
     in_blocks = any(m.block and m.bits == operation.width for m in memories(image, features))
+    strands = _distributed(strand_memory(image, unit)) if depth > StrandFetch.AT_HAND else 0
     sizes = {
         "one": 1,
         "ready": ready,
         "fields": operation.width,
         "own_fields": sum(field.width for field in form.fields),
         "start": parameters.start_bits,
-        "distributed": 0 if in_blocks else _distributed(words),
+        "distributed": (0 if in_blocks else _distributed(words)) + strands,
     }
     yield Part(kind="stream_sequencer" if unit == "stream" else "sequencer", count=1, sizes=sizes)
 

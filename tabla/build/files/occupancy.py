@@ -8,6 +8,7 @@ from typing import Any
 
 from tabla.build.cost.capacity import Part, Room, named_part, room
 from tabla.build.stages import Stages
+from tabla.schedule.placing.needed import lanes_of
 from tabla.schedule.placing.schedule import Schedule
 from tabla.schedule.strands.layout import Layout
 
@@ -68,27 +69,33 @@ def occupancy(build: Stages) -> Occupancy | None:
 
 def tensors_of(schedule: Schedule, taken: Room) -> tuple[tuple[str, int], ...]:
     """Return the tensors that take a block RAM or more, with their number, the largest first."""
-    depths = schedule.layout.depths
+    depths, lanes = schedule.layout.depths, schedule.template.lanes
     used = {
-        "model": depths.model,
-        "data": depths.data,
-        "interim": depths.interim,
+        "model": depths.model * lanes,
+        "data": depths.data * lanes,
+        "interim": depths.interim * lanes,
         "root data": depths.root_data,
         "root memory": depths.root_memory,
     }
+    for memory, needed in schedule.layout.needed.items():
+        if memory in ("model", "data", "interim"):
+            used[memory] = sum(end - begin for ranges in needed[:lanes] for begin, end in ranges)
     shares = Counter[str]()
-    for name, memory, words in _held(schedule.layout):
+    for name, memory, words in _held(schedule.layout, lanes):
         if blocks := taken.blocks_of.get(memory, 0):
             shares[name] += blocks * words / used[memory]  # type: ignore[assignment]
     whole = [(name, int(share + 0.5)) for name, share in shares.items()]
     return tuple(sorted(((n, count) for n, count in whole if count), key=lambda each: (-each[1], each[0])))
 
 
-def _held(layout: Layout) -> list[tuple[str, str, int]]:
-    """Return each place of a tensor: the user's name of it, the memory and the words."""
+def _held(layout: Layout, lanes: int) -> list[tuple[str, str, int]]:
+    """Return each place of a tensor: the user's name of it, the memory, and the words in all lanes of a tap group."""
     held = []
     for (tensor, _), place in [*layout.places.items(), *layout.twins.items()]:
         name = layout.graph.tensors[tensor].origin or tensor
-        for bank in place.banks:
-            held.append((name, f"root {bank}" if place.spot.kind == "root" else bank, place.words))
+        if place.spot.kind == "root":
+            held += [(name, f"root {bank}", place.words) for bank in place.banks]
+        else:
+            first, end = lanes_of(place, lanes)
+            held += [(name, bank, place.words * (end - first)) for bank in place.banks]
     return held

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tabla.schedule.check.borders import check_borders
 from tabla.schedule.check.laws import check_laws
+from tabla.schedule.check.presence import check_presence
 from tabla.schedule.check.proof import prove
 from tabla.schedule.check.times import check_times
 from tabla.schedule.placing.schedule import Schedule
@@ -19,5 +20,7 @@ def check(schedule: Schedule) -> None:
     what argument, is in ``docs/decisions/0008-checker.md``.
     """
     check_laws(schedule)
-    check_borders(prove(schedule))
+    images = prove(schedule)
+    check_borders(images)
+    check_presence(images)
     check_times(schedule)

@@ -52,7 +52,9 @@ class Effort:
       the room of two to three lanes; a sequencer takes strand memory, loops and generators of two units, 300 to 400
       LUT4. `block_price`: the same for a block RAM beyond the first of each memory; `call_block_price` holds instead
       for programs that update no model, whose tensors take most of the memory. There, one more block RAM in every lane
-      must save a thousandth of the cycles.
+      must save a thousandth of the cycles. `far_block_price` and `call_far_block_price` are added to these prices for
+      block RAMs beyond `room`, with one of each lane counted. That is about what the LFE5U-85F has beside microcode and
+      roots: what such a part does not have must save many cycles.
 
     Changes, which only an exact schedule can judge:
 
@@ -90,6 +92,9 @@ class Effort:
     sequencer_price: float = 1.5
     block_price: float = 0.0
     call_block_price: float = 0.001
+    far_block_price: float = 0.0
+    call_far_block_price: float = 0.05
+    room: int = 128
     starts: int = 4
     starts_of_long: int = 2
     short: int = 14
@@ -161,7 +166,13 @@ DEFAULT_EFFORT = 2
 
 def of_calls(effort: Effort) -> Effort:
     """Return the effort for a program that updates no model."""
-    return replace(effort, beam=effort.call_beam, fused=effort.call_fused, block_price=effort.call_block_price)
+    return replace(
+        effort,
+        beam=effort.call_beam,
+        fused=effort.call_fused,
+        block_price=effort.call_block_price,
+        far_block_price=effort.call_far_block_price,
+    )
 
 
 def effort_of(level: int, objective: Objective = "throughput") -> Effort:

@@ -56,7 +56,9 @@ class Judged:
         """
         template, figures = self.mapping.template, self.figures
         more = effort.root_price * (max(1, template.roots) - 1) + effort.sequencer_price * (template.sequencers - 1)
+        beyond = max(0, figures.further_blocks + template.pes - effort.room)
         more += effort.block_price * figures.further_blocks
+        more += effort.far_block_price * min(beyond, figures.further_blocks)
         cycles = weighed(figures.cycles, figures.stages) * (1 + more / template.pes) * (2 if figures.too_large else 1)
         as_made = sum(fit.as_made for fit in self.mapping.fits)
         if effort.objective == "latency":

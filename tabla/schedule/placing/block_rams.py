@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from tabla.schedule.placing.needed import blocks_of
 from tabla.schedule.placing.schedule import Schedule
+from tabla.schedule.strands.layout import Ranges
 
 SHAPES = ((9, 2048), (18, 1024), (36, 512))
 """The bits and the number of the words of a block RAM of 18 kbit, the narrowest words first."""
@@ -19,14 +23,29 @@ def further_blocks(schedule: Schedule) -> int:
     """Count the block RAMs of all lanes and roots, without the first of each memory.
 
     The first one is free, because small memories lie in LUTs or in a block RAM that is there anyway. A memory has a
-    power of two of words. Guard bits of models, and memories that nobody reads, are not looked at.
+    block RAM for each run of as many words as one holds of which some are needed. Guard bits of models are not looked
+    at.
     """
     words = block_words(schedule.format.width)
     depths, slots, template = schedule.layout.depths, schedule.ring_slots, schedule.template
+    roots = max(1, template.roots)
+    memories = {
+        "model": (depths.model, template.pes, 0),
+        "data": (depths.data, template.pes, depths.data),
+        "interim": (depths.interim, template.pes, 0),
+        "root memory": (depths.root_memory, ROOT_COPIES, 0),
+        "root data": (depths.root_data, ROOT_COPIES, depths.root_data),
+    }
+    total = 0
+    for memory, (depth, copies, window) in memories.items():
+        needed = schedule.layout.needed.get(memory, (((0, depth),),) * copies)
+        offsets = range(0, slots * window, window) if window else (0,)
+        # Many lanes need the same.
+        blocks = {own: max(0, blocks_of(_everywhere(own, offsets), words) - 1) for own in set(needed)}
+        total += sum(blocks[own] for own in needed) * (roots if memory.startswith("root") else 1)
+    return total
 
-    def beyond(deep: int) -> int:
-        return max(0, (1 << (deep - 1).bit_length()) // words - 1) if deep else 0
 
-    lane = beyond(depths.model) + beyond(depths.data * slots) + beyond(depths.interim)
-    root = beyond(depths.root_memory) + beyond(depths.root_data * slots)
-    return template.pes * lane + max(1, template.roots) * ROOT_COPIES * root
+def _everywhere(ranges: Ranges, offsets: Sequence[int]) -> Ranges:
+    """Return ranges of addresses in all slots of a ring."""
+    return tuple((offset + begin, offset + end) for offset in offsets for begin, end in ranges)

@@ -29,6 +29,7 @@ from tabla.schedule.placing.frames import stages_of
 from tabla.schedule.placing.initiation_interval import initiation_interval_of, unit_spans
 from tabla.schedule.placing.list_scheduler import list_schedule
 from tabla.schedule.placing.modulo_scheduler import overlapped
+from tabla.schedule.placing.needed import needed
 from tabla.schedule.placing.output_port import OutputPort
 from tabla.schedule.placing.placed import Placed, Scheduler, all_strands
 from tabla.schedule.placing.reservations import Reservations
@@ -305,6 +306,7 @@ def _assemble(
     # The latency counts both ends: the cycle of the first beat, and that of the last update or of the last word out.
     latency = (beats - 1 + laws.ready if beats else 0) + laws.front + finish + 1
     dump = dump_strands(layout, template, site.wide_from)
+    layout = replace(layout, needed=needed(strands, dump, layout, template, border.slots))
     return Schedule(
         graph=graph,
         mapping=mapping,

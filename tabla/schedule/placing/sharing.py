@@ -17,6 +17,7 @@ from dataclasses import replace
 from tabla.schedule.mapping.mapping import Mapping
 from tabla.schedule.mapping.places import Place
 from tabla.schedule.placing.initiation_interval import touches
+from tabla.schedule.placing.needed import blocks_of, words_of_lanes
 from tabla.schedule.placing.placed import Placed
 from tabla.schedule.strands.layout import Depths, Key, Layout, Lifetime, is_scratch
 from tabla.schedule.strands.regions import Regions, reading_generators, writing_generators
@@ -24,14 +25,18 @@ from tabla.schedule.strands.strand import Operation, Strand
 from tabla.schedule.strands.streams import loaded, streamed
 from tabla.schedule.strands.tasks import LATE, NEVER
 
+LANE_MEMORIES = ("model", "interim")
+"""The memories of lanes in which addresses may be shared."""
+
 
 def sharing(
     placed: Sequence[Placed], mapping: Mapping, layout: Layout, initiation_interval: int, *, least: int
 ) -> Layout:
     """Return a layout in which places of the deep memories share addresses; `layout` itself if that saves nothing.
 
-    A memory is deep if it has more than `least` words. The others stay as they are, because each of them takes a block
-    RAM, or none, in any case.
+    A memory is deep if it has more than `least` words, those of a block RAM. The others stay as they are, because each
+    of them takes a block RAM, or none, in any case. Addresses are found in several orders, and those that take the
+    fewest block RAMs are taken.
     """
     deep = {memory for memory, words in _depths(layout.depths).items() if words > least}
     lifetimes = {
@@ -39,10 +44,19 @@ def sharing(
         for key, lifetime in _lifetimes(placed, mapping, layout).items()
         if deep.intersection(_memories(layout.places[key]))
     }
-    if len(lifetimes) < 2:
+    if not deep.intersection(LANE_MEMORIES) and len(lifetimes) < 2:
         return layout
-    shared = allocated(layout, lifetimes, initiation_interval)
-    return shared if _words(shared.depths, mapping) < _words(layout.depths, mapping) else layout
+    shared = lifetimes if len(lifetimes) > 1 else {}
+    found = [
+        allocated(layout, shared, initiation_interval, wide_models=wide_models, wide_first=wide_first)
+        for wide_models, wide_first in ((False, False), (False, True), (True, False), (True, True))
+        if shared or wide_models or wide_first
+    ]
+
+    def cost(made: Layout) -> tuple[int, int]:
+        return _blocks(made, mapping, max(1, least)), _words(made.depths, mapping)
+
+    return min((layout, *found), key=cost)
 
 
 def with_addresses_of(placed: Sequence[Placed], before: Layout, after: Layout) -> list[Placed]:
@@ -91,6 +105,17 @@ def _words(depths: Depths, mapping: Mapping) -> int:
     return lanes + max(1, mapping.template.roots) * depths.root_memory
 
 
+def _blocks(layout: Layout, mapping: Mapping, words: int) -> int:
+    """Return the block RAMs, of `words` words each, of the array's memories that may be shared."""
+    template, depths = mapping.template, layout.depths
+    total = max(1, template.roots) * -(-depths.root_memory // words)
+    for memory in LANE_MEMORIES:
+        lanes = words_of_lanes(layout, memory, template)
+        blocks = {own: blocks_of(own, words) for own in set(lanes)}
+        total += sum(blocks[own] for own in lanes)
+    return total
+
+
 def _memories(place: Place) -> tuple[str, ...]:
     return tuple(f"root {bank}" if place.spot.kind == "root" else bank for bank in place.banks)
 
@@ -113,10 +138,19 @@ def _lifetimes(placed: Sequence[Placed], mapping: Mapping, layout: Layout) -> di
     return lifetimes
 
 
-def allocated(layout: Layout, lifetimes: dict[Key, Lifetime], initiation_interval: int) -> Layout:
+def allocated(
+    layout: Layout,
+    lifetimes: dict[Key, Lifetime],
+    initiation_interval: int,
+    *,
+    wide_models: bool = False,
+    wide_first: bool = False,
+) -> Layout:
     """Give every place a base address: first those that share nothing, in their order, then the largest first.
 
-    Each of the others takes the lowest addresses that no place has which is alive at the same time.
+    Each of the others takes the lowest addresses that no place has which is alive at the same time. Places in many
+    lanes come before those in few lanes with `wide_first`; with `wide_models`, those that share nothing do so among
+    neighbours in as many banks and with the same role. The lanes of the latter alone then have the highest addresses.
     """
     taken: dict[str, list[tuple[int, int, Lifetime | None]]] = {}
 
@@ -139,12 +173,14 @@ def allocated(layout: Layout, lifetimes: dict[Key, Lifetime], initiation_interva
     order = sorted((place.base, key, False) for key, place in layout.places.items() if key not in lifetimes)
     order += sorted((place.base, key, True) for key, place in layout.twins.items())
     places, twins = {}, {}
-    for _, key, twin in sorted(order):
+    for _, key, twin in _widest_first(sorted(order), layout) if wide_models else sorted(order):
         if twin:
             twins[key] = based(layout.twins[key], None)
         else:
             places[key] = based(layout.places[key], None)
-    for key in sorted(lifetimes, key=lambda key: (-layout.places[key].words, key)):
+    for key in sorted(
+        lifetimes, key=lambda key: (-_lanes(layout.places[key]) * wide_first, -layout.places[key].words, key)
+    ):
         places[key] = based(layout.places[key], lifetimes[key])
     deep = {memory: max(end for _, end, _ in held) for memory, held in taken.items() if held}
     depths = Depths(
@@ -162,6 +198,34 @@ def allocated(layout: Layout, lifetimes: dict[Key, Lifetime], initiation_interva
         depths=depths,
         lifetimes=lifetimes,
     )
+
+
+_Fixed = tuple[int, Key, bool]
+
+
+def _widest_first(order: list[_Fixed], layout: Layout) -> list[_Fixed]:
+    """Return places that share nothing, which are in an order, with those in many lanes first. Places in two banks stay
+    before those in one, and models before others, or the other way round.
+    """
+
+    def kind(fixed: _Fixed) -> tuple[bool, int, bool]:
+        _, key, twin = fixed
+        place = (layout.twins if twin else layout.places)[key]
+        role = layout.graph.tensors[key[0]].role
+        # Those of a root stay in their order.
+        return (True, 0, False) if place.spot.kind == "root" else (False, len(place.banks), role == "model")
+
+    def few(fixed: _Fixed) -> int:
+        place = (layout.twins if fixed[2] else layout.places)[fixed[1]]
+        return 0 if place.spot.kind == "root" else -_lanes(place)
+
+    kinds = list(dict.fromkeys(map(kind, order)))
+    return sorted(order, key=lambda fixed: (kinds.index(kind(fixed)), few(fixed)))
+
+
+def _lanes(place: Place) -> int:
+    """Return in how many lanes of its spot a place has words; those of a root or of every lane have all."""
+    return min(place.pes, place.shape[place.spot.axis]) if place.spot.kind == "lane" else place.pes
 
 
 def _apart(one: Lifetime, other: Lifetime, initiation_interval: int) -> bool:

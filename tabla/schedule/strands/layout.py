@@ -11,6 +11,8 @@ from tabla.schedule.mapping.places import ROOT, Bank, Place, Spot
 Key = tuple[str, Spot]
 Lifetime = tuple[int, int]
 """The first and the last cycle of a sample, both included, for which a place has its addresses to itself."""
+Ranges = tuple[tuple[int, int], ...]
+"""Addresses [begin, end), in order and apart from each other."""
 
 
 def scratch(statement: int) -> Spot:
@@ -45,6 +47,10 @@ class Layout:
     of streamed tensors of which one operation reads two words. `depths` has the words used of each memory.
     `lifetimes` has the places that may share addresses with others that are named there. All other places have their
     addresses to themselves at all times.
+
+    `needed` has the addresses that are needed of a memory: of ``model``, ``data`` and ``interim`` for each lane of the
+    array, of ``root data`` and ``root memory`` for each of the operands a, b and c of a root. Those of data memories
+    are in the first slot of the ring. Of a memory that it does not name all words are needed everywhere.
     """
 
     graph: Graph
@@ -52,6 +58,7 @@ class Layout:
     twins: Map[Key, Place] = field(default_factory=dict)
     depths: Depths = field(default_factory=Depths)
     lifetimes: Map[Key, Lifetime] = field(default_factory=dict)
+    needed: Map[str, tuple[Ranges, ...]] = field(default_factory=dict)
 
     @property
     def wide_memories(self) -> frozenset[str]:

@@ -109,6 +109,18 @@ class Root:
         self.functions[cycle] = (word, sample)
 
 
+def _marks(parameters: Parameters, memory: str, depth: int) -> npt.NDArray[np.bool_] | None:
+    """Return which words of a memory the lanes have, of shape [depth, PEs]; None if they have all."""
+    needed = parameters.needed.get(memory)
+    if needed is None:
+        return None
+    marks = np.zeros((depth, parameters.pes), dtype=np.bool_)
+    for lane, ranges in enumerate(needed):
+        for begin, end in ranges:
+            marks[begin:end, lane] = True
+    return marks
+
+
 class Datapath:
     """The state of lanes, bus, tree and roots; all words are signed integers.
 
@@ -140,6 +152,7 @@ class Datapath:
             name: np.zeros((depth, self.pes), dtype=self.number) for name, depth in parameters.lane_depths.items()
         }
         self.roots = [Root(parameters, number) for number in range(parameters.roots)]
+        self.needed = {name: _marks(parameters, name, depth) for name, depth in parameters.lane_depths.items()}
         self.lane_overflows = 0
         self._last_overflow = -1
         self.root_overflows = 0

@@ -179,7 +179,7 @@ def lane_write(path: Datapath, issue: Issue) -> Run:
     window, mask = address_with_window(issue, "address")
     from_bus = operation.symbols["source"] == "bus"
     names = [name for name in ("model", "interim") if operation.numbers[f"to_{name}"]]
-    targets = [(path.memories[name], [path.put(name, False), 0]) for name in names]
+    targets = [(path.memories[name], path.needed[name], [path.put(name, False), 0]) for name in names]
     updates = bool(operation.numbers["model"])
 
     def run(cycle: int, sample: Sample, at: tuple[int, ...]) -> None:
@@ -196,10 +196,12 @@ def lane_write(path: Datapath, issue: Issue) -> Run:
             words = results[own]
         for name in names if wide else ():
             path.put(name, wide)
-        for rows, places in targets:
+        for rows, has, places in targets:
             if address >= len(rows):
                 raise MachineFault(f"cycle {cycle}: lanes write address {address} of a memory of {len(rows)} words")
-            rows[address, where] = words << places[wide]
+            stored = words << places[wide]
+            # A word that a lane does not have stays 0.
+            rows[address, where] = stored if has is None else stored * has[address, where]
         if updates:
             path.updates.append(cycle)
 

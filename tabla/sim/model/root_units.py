@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import isqrt
 
-from tabla.program.image import FunctionTable
+from tabla.program.image import FunctionTable, Ranges
 from tabla.sim.model.datapath import Datapath, Root, Sample
 from tabla.sim.model.faults import MachineFault
 from tabla.sim.model.lane_units import COMPARISONS, Run, address_with_window
@@ -194,6 +194,8 @@ def _fetch(path: Datapath, root: Root, issue: Issue, port: str, wide: bool = Fal
     words, place = root.memories[source], PORTS.index(port)
     window, mask = address_with_window(issue, port)
     depth, drop = len(words), path.fetched(f"root {source}", wide)
+    needed = path.parameters.needed.get(f"root {source}")
+    own = None if needed is None else _addresses(needed[place])
 
     def fetch(cycle: int, sample: Sample, at: tuple[int, ...]) -> int:
         address = (at[place] + sample.root_window) & mask if window else at[place]
@@ -201,9 +203,15 @@ def _fetch(path: Datapath, root: Root, issue: Issue, port: str, wide: bool = Fal
             address = (address + root.position_at(cycle, sample)) & mask
         if address >= depth:
             return path.beyond(f"root {source} address {address} of {depth}, cycle {cycle}")
+        if own is not None and address not in own:
+            return path.beyond(f"root {source} address {address}, which operand {port} does not have, cycle {cycle}")
         return words[address] >> drop
 
     return fetch
+
+
+def _addresses(ranges: Ranges) -> frozenset[int]:
+    return frozenset(address for begin, end in ranges for address in range(begin, end))
 
 
 def _upper(path: Datapath, word: int, wide: bool) -> int:

@@ -103,7 +103,9 @@ class StreamUnit:
         for memory, window, wide, addresses, lanes, rows, columns in self.lanes:
             places = addresses + slot * self.image.data_window if window else addresses
             self._bounds(memory, int(places.max()), len(self.path.memories[memory]))
-            self.path.memories[memory][places, lanes] = self._stored(memory, wide, beats, rows, columns)
+            words, has = self._stored(memory, wide, beats, rows, columns), self.path.needed[memory]
+            # A word that a lane does not have stays 0.
+            self.path.memories[memory][places, lanes] = words if has is None else words * has[places, lanes]
         for memory, window, wide, address, beat, columns_of_roots in self.root:
             place = address + slot * self.image.root_data_window if window else address
             for root, column in zip(self.path.roots, columns_of_roots, strict=True):

@@ -33,6 +33,10 @@ class MemoryLaws:
         self.path = path
         self.windows = windows
         self.written = {name: np.zeros(rows.shape, dtype=np.bool_) for name, rows in path.memories.items()}
+        for name, has in path.needed.items():
+            if has is not None:
+                # Idle lanes may read words that they do not have, which are 0.
+                self.written[name] |= ~has
         self.root_written = {
             name: np.zeros(len(words), dtype=np.bool_) for name, words in path.roots[0].memories.items()
         }

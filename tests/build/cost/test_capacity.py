@@ -43,7 +43,12 @@ def with_memories(monkeypatch: pytest.MonkeyPatch, *found: Memory) -> None:
         (ICE40, Memory(bits=17, words=20, block=False, copies=3), 6),
         (ECP5, Memory(bits=18, words=20, block=True), 1),
         (ECP5, Memory(bits=18, words=1024, block=True, copies=4), 4),
-        (ECP5, Memory(bits=18, words=1025, block=True), 2),
+        (ECP5, Memory(bits=18, words=1025, block=True), 1),  # the last word lies in LUTs
+        (ECP5, Memory(bits=18, words=1100, block=True), 2),
+        (ECP5, Memory(bits=18, words=2352, block=True), 3),
+        (ECP5, Memory(bits=18, words=2352, block=True, whole=True), 3),
+        (ECP5, Memory(bits=18, words=2352, block=True, needed=((1500, 2000),), copies=5), 5),
+        (ECP5, Memory(bits=18, words=2352, block=True, needed=()), 0),
         (ECP5, Memory(bits=16, words=20, block=False), 0),
         (XILINX, Memory(bits=9, words=2048, block=True), 1),
     ],

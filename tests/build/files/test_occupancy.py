@@ -40,14 +40,14 @@ def test_the_kinds_of_memories_add_up(large: Build) -> None:
 
 
 def test_tensors_take_the_block_rams_of_their_words(large: Build) -> None:
-    """A lane has 2,048 words of each model. Three samples of 2,048 words lie in a memory of 8,192."""
+    """A lane has 2,048 words of each model. Three samples of 2,048 words take six block RAMs."""
     found = occupancy(large)
     assert found is not None
     assert large.schedule.ring_slots == 3
     assert (found.part, found.title, found.has) == ("LFE5U-85F", "DP16KD", 208)
-    assert found.tensors == (("x", 16), ("v", 4), ("w", 4))
+    assert found.tensors == (("x", 12), ("v", 4), ("w", 4))
     # Where no memory of words is small enough for LUTs, every block RAM of the count is one of the part.
-    assert 24 <= found.takes <= block_rams(large.image, features_of(large.image))
+    assert 20 <= found.takes <= block_rams(large.image, features_of(large.image))
 
 
 def test_the_line() -> None:
@@ -79,9 +79,9 @@ def test_gen_prints_and_refuses_by_the_part(
     options = ("large.t", "--pes", "2", "--effort", "0")
     said = command("gen", *options, "--json", "figures.json")
     (line,) = (line for line in said.splitlines() if line.startswith("block RAMs"))
-    assert line.endswith(" of the 208 (DP16KD) of LFE5U-85F; most are for x 16, v 4, w 4")
+    assert line.endswith(" of the 208 (DP16KD) of LFE5U-85F; most are for x 12, v 4, w 4")
     told = json.loads(Path("figures.json").read_text())["block_rams"]
-    assert told["available"] == 208 and told["tensors"] == {"x": 16, "v": 4, "w": 4}
+    assert told["available"] == 208 and told["tensors"] == {"x": 12, "v": 4, "w": 4}
     assert "of the 108 (DP16KD) of LFE5U-45F" in command("gen", *options, "--part", "LFE5U-45F")
     small = target("ecp5").device("25k")
     monkeypatch.setattr(type(small), "capacity", lambda self, kind: 7 if kind == "RAM" else 24000)
