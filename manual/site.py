@@ -28,7 +28,14 @@ WRITERS: dict[str, Callable[[], str]] = {
 }
 COMMANDS_FOLDER = f"reference/{command_line.FOLDER}"
 # How much a page counts in the search, by where it lies. Pages that show how to use the tool come first.
-BOOSTS = {"tutorials/": 3.0, "reference/": 2.0, "glossary": 2.0, "decisions/": 0.3, "extend/": 0.5}
+BOOSTS = {
+    "tutorials/": 6.0,
+    "reference/errors": 0.5,
+    "reference/": 2.0,
+    "glossary": 2.0,
+    "decisions/": 0.3,
+    "extend/": 0.5,
+}
 SLOT = re.compile(r"^<!-- generated: ([\w ]+) -->$", re.MULTILINE)
 LANGUAGES = {".t": "tabla", ".tc": "tc"}
 FENCE = re.compile(r"^```(\w+)((?: file=\S+| slow)+)$", re.MULTILINE)
@@ -76,7 +83,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     if page.is_homepage:
         page.meta["template"] = "start.html"
     boosts = [boost for start, boost in BOOSTS.items() if page.file.src_uri.startswith(start)]
-    page.meta["search"] = {"boost": boosts[0] if boosts else 1.5}
+    page.meta["search"] = {"boost": boosts[0] if boosts else 1.0}
     return FENCE.sub(_titled, SLOT.sub(lambda slot: WRITERS[slot[1]](), markdown))
 
 
