@@ -41,7 +41,7 @@ def test_the_kernel_means_the_program(name: str) -> None:
 
 def test_words(golden: Callable[[str, str], None]) -> None:
     """The words of all programs in two formats, as digests. They are those of the lowering that the language had before
-    it had kernels, but for an attention, whose last places differ.
+    it had kernels, but for two attentions, whose last places differ.
     """
     lines = []
     for name in sorted(REFERENCES):
