@@ -53,7 +53,7 @@ class Judged:
         """
         template, figures = self.mapping.template, self.figures
         more = effort.root_price * (max(1, template.roots) - 1) + effort.sequencer_price * (template.sequencers - 1)
-        beyond = max(0, figures.further_blocks + template.pes - effort.room)
+        beyond = max(0, figures.further_blocks + 2 * template.pes - effort.room)
         more += effort.block_price * figures.further_blocks
         more += effort.far_block_price * min(beyond, figures.further_blocks)
         cycles = figures.cycles * (1 + more / template.pes) * (2 if figures.too_large else 1)
