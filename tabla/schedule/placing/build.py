@@ -196,6 +196,7 @@ def judge_of(
             microcode_words=made.microcode_words,
             too_large=any(limit and need > limit for need, limit, _ in _needs(made, made.template).values()),
             further_blocks=further_blocks(made),
+            blocks=further_blocks(made, free=0),
             waits=waits_of(made.strands, len(mapping.graph.statements), max(1, mapping.template.sequencers)),
         )
 
