@@ -383,8 +383,10 @@ class Root(wiring.Component):
                         own=own,
                         needed=needed[OPERANDS.index(operand)] if needed else None,
                     )
-                    kinds.setdefault(memory.banks, numbered("root_memory", len(kinds)))
-                    alone = placed(platform, kinds[memory.banks], memory) if own else memory
+                    alone = memory
+                    if own:
+                        kinds.setdefault(memory.banks, numbered("root_memory", len(kinds)))
+                        alone = placed(platform, kinds[memory.banks], memory)
                     m.submodules[f"{name}_{operand}"] = alone
                     enable, address, word = written[name]
                     if name == "memory" and not wide and self.guard:

@@ -53,8 +53,8 @@ class Effort:
       LUT4. `block_price`: the same for a block RAM beyond the first of each memory; `call_block_price` holds instead
       for programs that update no model, whose tensors take most of the memory. There, one more block RAM in every lane
       must save a thousandth of the cycles. `far_block_price` and `call_far_block_price` are added to these prices for
-      block RAMs beyond `room`, with one of each lane counted. That is about what the LFE5U-85F has beside microcode and
-      roots: what such a part does not have must save many cycles.
+      block RAMs beyond `room`, the first of each memory of many words counted. That is about what the LFE5U-85F has
+      beside microcode and roots: what such a part does not have must save many cycles.
 
     Changes, which only an exact schedule can judge:
 

@@ -18,8 +18,8 @@ class Figures:
 
     `cycles` is the number of cycles of a sample, `latency` is in cycles, `microcode_words` counts strand and operation
     words, and `too_large` says whether some memory needs more words than the template allows. `further_blocks` counts
-    the block RAMs of all lanes and roots beyond the first of each memory. The units work on samples of so many `stages`
-    in turns. `waits` has, for each statement of the mapped
+    the block RAMs of all lanes and roots beyond the first of each memory, and `blocks` all those of memories of many
+    words. The units work on samples of so many `stages` in turns. `waits` has, for each statement of the mapped
     graph, the cycles that the busiest unit stands still right before it.
     """
 
@@ -30,6 +30,7 @@ class Figures:
     further_blocks: int
     stages: int
     waits: tuple[int, ...]
+    blocks: int = 0
 
 
 Judge = Callable[[Mapping], Figures | None]
@@ -56,9 +57,8 @@ class Judged:
         """
         template, figures = self.mapping.template, self.figures
         more = effort.root_price * (max(1, template.roots) - 1) + effort.sequencer_price * (template.sequencers - 1)
-        beyond = max(0, figures.further_blocks + template.pes - effort.room)
         more += effort.block_price * figures.further_blocks
-        more += effort.far_block_price * min(beyond, figures.further_blocks)
+        more += effort.far_block_price * max(0, figures.blocks - effort.room)
         cycles = weighed(figures.cycles, figures.stages) * (1 + more / template.pes) * (2 if figures.too_large else 1)
         as_made = sum(fit.as_made for fit in self.mapping.fits)
         if effort.objective == "latency":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tabla.schedule.placing.needed import blocks_of
+from tabla.schedule.placing.needed import FEW, blocks_of
 from tabla.schedule.placing.schedule import Schedule
 from tabla.schedule.strands.layout import Ranges
 
@@ -19,12 +19,12 @@ def block_words(width: int) -> int:
     return next(words for bits, words in SHAPES if width <= bits)
 
 
-def further_blocks(schedule: Schedule) -> int:
-    """Count the block RAMs of all lanes and roots, without the first of each memory.
+def further_blocks(schedule: Schedule, *, free: int = 1) -> int:
+    """Count the block RAMs of all lanes and roots, without the first `free` ones of each memory.
 
     The first one is free, because small memories lie in LUTs or in a block RAM that is there anyway. A memory has a
     block RAM for each run of as many words as one holds of which some are needed. Guard bits of models are not looked
-    at.
+    at. With `free` of 0 memories of few words are left out, because they are the same in every schedule.
     """
     words = block_words(schedule.format.width)
     depths, slots, template = schedule.layout.depths, schedule.ring_slots, schedule.template
@@ -38,10 +38,12 @@ def further_blocks(schedule: Schedule) -> int:
     }
     total = 0
     for memory, (depth, copies, window) in memories.items():
+        if not free and depth * (slots if window else 1) <= FEW:
+            continue
         needed = schedule.layout.needed.get(memory, (((0, depth),),) * copies)
         offsets = range(0, slots * window, window) if window else (0,)
         # Many lanes need the same.
-        blocks = {own: max(0, blocks_of(_everywhere(own, offsets), words) - 1) for own in set(needed)}
+        blocks = {own: max(0, blocks_of(_everywhere(own, offsets), words) - free) for own in set(needed)}
         total += sum(blocks[own] for own in needed) * (roots if memory.startswith("root") else 1)
     return total
 

@@ -212,6 +212,7 @@ def judge_of(
             too_large=_too_deep(made, made.template),
             further_blocks=further_blocks(made),
             stages=made.stages,
+            blocks=further_blocks(made, free=0),
             waits=waits_of(made.strands, len(mapping.graph.statements), max(1, mapping.template.sequencers)),
         )
 

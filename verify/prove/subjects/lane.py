@@ -81,7 +81,7 @@ WIDE = (
     mutants(
         "lane.py",
         ("wide_mask.eq(controls.wide_select & takes_part)", "wide_mask.eq(controls.wide_select)"),
-        ("memory.read_data[extra:] if (extra", "memory.read_data[: -extra] if (extra"),
+        ("word[extra:] if (extra", "word[: -extra] if (extra"),
         ("data if extra == shape.guard else data[shape.guard :]", "data"),
         ("word = above(controls.bus, shape.guard)", "word = controls.bus"),
         ("(mac.addend, shape.c_sources, controls.c_select, limits, shape.guard)",
