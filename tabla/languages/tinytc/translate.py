@@ -34,6 +34,7 @@ from tabla.languages.tinytc.syntax import (
     Operand,
     Scalar,
     Slice,
+    Type,
 )
 from tabla.languages.tinytc.truths import Truth, constant
 from tabla.languages.tinytc.values import Batch, GroupId, Value, as_expression, is_expression, refuse
@@ -74,6 +75,8 @@ class Translation:
     def __init__(self, function: Function) -> None:
         self._function = function
         self._views = Views()
+        # The type of the elements of each memref.
+        self._elements: dict[str, str] = {}
         self._found = Translated(grouped=any(each.name == "group_id" for each in instructions_of(function.body)))
         self._scopes: list[dict[str, Value]] = [{}]
         self._blocks: list[list[Statement]] = [self._found.statements]
@@ -110,6 +113,7 @@ class Translation:
             refuse(f"'%{name}' has a size that is not known", span, hint)
         shape = tuple(size for size in sizes if size is not None)
         self._found.shapes[name] = shape
+        self._elements[name] = memref.element
         view = self._views.whole(name, shape)
         if batch:
             return Batch(view=view, group=isinstance(type, Group))
@@ -328,6 +332,7 @@ class Translation:
         name = name if name.isidentifier() and name not in self._found.shapes else f"memref.{next(self._numbers)}"
         shape = tuple(size for size in type.shape if size is not None)
         self._allocate(name, shape)
+        self._elements[name] = type.element
         return self._views.whole(name, shape)
 
     def _subscripts(self, view: View, operands: Sequence[Operand], span: Span) -> tuple[Affine, ...]:
@@ -351,15 +356,17 @@ class Translation:
         if isinstance(value, Batch):
             operands = list(self._selected(value, operands, instruction.span))
             if value.group:
-                if operands or not isinstance(type, Memref) or type.shape != value.view.shape:
-                    hint = f"write load %A[%gid] : memref<f32{''.join(f'x{size}' for size in value.view.shape)}>"
-                    refuse("this is not what the group holds", instruction.span, hint)
+                held = self._type_of(value.view)
+                if operands or self._differs(type, value.view):
+                    refuse("this is not what the group holds", instruction.span, f"write load %A[%gid] : {held}")
                 return value.view
             view = value.view
         else:
             view = self._view(source)
         if not isinstance(type, Scalar) or type.name not in REALS:
             refuse("an element is a real number", type.span, "write load %A[%i] : f32")
+        if type.name != (element := self._elements[view.base]):
+            refuse(f"the memref holds {element}, and not {type.name}", type.span, f"write load %A[%i] : {element}")
         return Read(
             tensor=view.base, subscripts=self._subscripts(view, operands, instruction.span), span=instruction.span
         )
@@ -416,10 +423,19 @@ class Translation:
                 if first >= last:
                     refuse("fuse takes neighbouring modes, the first one first", instruction.span, "write [0,1]")
                 made = self._views.fused(view, first, last)
-        if not isinstance(type, Memref) or type.shape != made.shape:
-            hint = f"it is memref<f32{''.join(f'x{size}' for size in made.shape)}>"
-            refuse(f"this is not what {instruction.name} gives", type.span, hint)
+        if self._differs(type, made):
+            refuse(f"this is not what {instruction.name} gives", type.span, f"it is {self._type_of(made)}")
         return made
+
+    def _type_of(self, view: View) -> str:
+        """Return the type of a view as the language writes it."""
+        return f"memref<{self._elements[view.base]}{''.join(f'x{size}' for size in view.shape)}>"
+
+    def _differs(self, type: Type, view: View) -> bool:
+        """Say whether a type is that of another memref than a view."""
+        if not isinstance(type, Memref):
+            return True
+        return type.shape != view.shape or type.element != self._elements[view.base]
 
     def _part(self, view: View, operands: Sequence[Operand], span: Span) -> View:
         if len(operands) != len(view.modes):

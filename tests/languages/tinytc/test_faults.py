@@ -58,6 +58,8 @@ FAULTS = {
     "cumsum": ("cumsum %o, %A, 2, %z, %B", "there is no mode 2", None),
     "slice": ("%a = subview %A[0:5, 0:3] : memref<f32x5x3>", "this part is outside of a mode of size 4", "0:5"),
     "view_type": ("%a = subview %A[0:2, 0:3] : memref<f32x2x2>", "this is not what subview gives", "memref<f32x2x2>"),
+    "load_type": ("%a = load %x[%i0] : f64", "the memref holds f32, and not f64", "f64"),
+    "view_element": ("%a = subview %A[0:4, 0:3] : memref<f64x4x3>", "this is not what subview gives", "memref<f64x4x3>"),
     "expand": ("%a = expand %A[0 -> 3x2] : memref<f32x3x2x3>", "a mode of size 4 as [3, 2]", None),
     "expand_name": ("%a = expand %A[0 -> %i1 x 2] : memref<f32x2x2x3>", "'%i1' is no constant size", None),
     "fuse": ("%a = fuse %A[1,0] : memref<f32x12>", "fuse takes neighbouring modes", None),
