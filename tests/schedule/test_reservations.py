@@ -5,7 +5,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tabla.schedule.placing.modulo_scheduler import fits_into
 from tabla.schedule.placing.reservations import Reservations
+from tabla.schedule.strands.strand import Operation, Strand
+from tabla.schedule.strands.tasks import Task
 
 INTERVALS = st.lists(st.tuples(st.integers(0, 60), st.integers(1, 6)), max_size=12)
 
@@ -37,3 +40,13 @@ def test_no_smaller_pull_clears_what_is_in_the_way(wanted: list[tuple[int, int]]
     free = (at for at in range(begin, -30, -1) if all(e <= at or at + length <= b for b, e in taken))
     assert place == next(free)
     assert tries <= len(taken)
+
+
+def test_a_task_that_is_in_its_own_way_has_no_place_in_an_interval() -> None:
+    """Two strands on one unit, three cycles each, begin eight cycles apart."""
+    body = (Operation(fields={}),)
+    strands = tuple(Strand(unit="root_issue", start=start, body=body, counts=(3,)) for start in (2, 10))
+    task = Task(name="two", strands=strands)
+    taken = {period: {(start + n) % period for start in (2, 10) for n in range(3)} for period in range(3, 16)}
+    free = {period for period, cycles in taken.items() if len(cycles) == 6}
+    assert {period for period in taken if fits_into(task, period, 1)} == free

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from collections.abc import Mapping as Map
 from dataclasses import dataclass
+from itertools import pairwise
 from random import Random
 
 import numpy as np
@@ -106,7 +107,7 @@ class _ModuloScheduler(ListScheduler):
             return None
 
     def _place(self, n: int) -> None:
-        if any(strand.length > self.period for strand in self.tasks[n].strands):
+        if not fits_into(self.tasks[n], self.period, self.sequencers):
             raise _NoRoom
         super()._place(n)
         placed = self.placed[n]
@@ -248,6 +249,24 @@ def _scheduled(order: Order, sequencers: int, period: int, variant: int) -> list
         writer, cycles = scheduler.late
         delays[writer] = scheduler.placed[writer].start + cycles
     return None
+
+
+def fits_into(task: Task, period: int, sequencers: int) -> bool:
+    """Say whether a task that begins anew every `period` cycles is never in its own way."""
+    units: dict[str, list[tuple[int, int]]] = {}
+    for strand in task.strands:
+        for unit in strand.units(sequencers):
+            units.setdefault(unit, []).append((strand.start, strand.end))
+    for name, cycles in (("bus", task.bus), ("function", task.function)):
+        if cycles:
+            units[name] = [(cycles[0], cycles[1] + 1)]
+    for taken in units.values():
+        # In turn from the first one on, and then the first one of the next turn.
+        first = min(begin for begin, _ in taken)
+        turn = sorted(((begin - first) % period, end - begin) for begin, end in taken)
+        if any(begin + length > after for (begin, length), (after, _) in pairwise([*turn, (period, 0)])):
+            return False
+    return True
 
 
 def work_of(tasks: Sequence[Task], sequencers: int) -> dict[str, int]:
