@@ -28,9 +28,9 @@ class Figures:
     microcode_words: int
     too_large: bool
     further_blocks: int
-    stages: int
     waits: tuple[int, ...]
     blocks: int = 0
+    stages: int = 1
 
 
 Judge = Callable[[Mapping], Figures | None]

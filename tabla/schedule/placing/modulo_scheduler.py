@@ -107,8 +107,6 @@ class _ModuloScheduler(ListScheduler):
             return None
 
     def _place(self, n: int) -> None:
-        if not fits_into(self.tasks[n], self.period, self.sequencers):
-            raise _NoRoom
         super()._place(n)
         placed = self.placed[n]
         for footprint in placed.task.writes:
@@ -118,6 +116,8 @@ class _ModuloScheduler(ListScheduler):
             self.written[footprint.key] = np.minimum(known, first), writers
 
     def _earliest(self, n: int, task: Task) -> Placed | None:
+        if not fits_into(task, self.period, self.sequencers):
+            return None
         self.delay, self.latest = self.delays.get(n, 0), self._latest(task)
         return super()._earliest(n, task)
 
