@@ -55,7 +55,7 @@ def microcode_has_blocks(parameters: Parameters, unit: str) -> bool:
 
 
 def strands_have_blocks(parameters: Parameters, unit: str) -> bool:
-    """Return whether a unit's strand words, where they are too many to be at hand, are in block RAM."""
+    """Return whether the strand words of a unit that has many of them are in block RAM."""
     return not memories_fill_the_part(parameters) or parameters.strand_depth[unit] > _MANY
 
 

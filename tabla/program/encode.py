@@ -324,7 +324,7 @@ def deltas(strand: Strand, address: Address, levels: int) -> list[int]:
 def _words(
     unit: str, held: Sequence[Strand], stages: Sequence[int], parameters: Parameters
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the strand words and the operation words of a unit that holds some strands, each of a stage."""
+    """Return the strand words and the operation words of a unit. `stages` has the stage of each of its strands."""
     strand_form, operation_form = strand_layout(unit, parameters), operation_layout(unit, parameters)
     strands: list[int] = []
     operations: list[int] = []

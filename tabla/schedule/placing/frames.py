@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from tabla.schedule.placing.placed import Placed
+from tabla.schedule.placing.output_port import puts_of
+from tabla.schedule.placing.placed import Placed, all_strands
 from tabla.schedule.strands.strand import Strand
 from tabla.schedule.strands.tasks import Task
 
@@ -54,19 +55,12 @@ def stages_of(placed: Iterable[Placed], period: int, sequencers: int) -> int:
         first, last = spans.get(name, (begin, end))
         spans[name] = (min(first, begin), max(last, end))
 
-    several = 1
     for p in placed:
-        for strand in p.task.strands:
-            for unit in strand.units(sequencers):
-                add(unit, strand.start + p.start, strand.end + p.start)
-        for name, cycles in (("bus", p.task.bus), ("function", p.task.function)):
-            if cycles:
-                add(name, cycles[0] + p.start, cycles[1] + p.start + 1)
+        for name, begin, end in p.task.taken(sequencers):
+            add(name, begin + p.start, end + p.start)
         if p.task.wants:
             add("bus", p.task.wants_cycles[0] + p.start, p.task.wants_cycles[1] + p.start + 1)
-    for begin, end in spans.values():
-        several = max(several, -(-(end - begin) // period))
-    return several
+    return max((-(-(end - begin) // period) for begin, end in spans.values()), default=1)
 
 
 def overlapping_allowed(tasks: Iterable[Task]) -> bool:
@@ -81,12 +75,5 @@ def overlapping_allowed(tasks: Iterable[Task]) -> bool:
 
 def output_span(placed: Iterable[Placed]) -> int:
     """Return the cycles from the first to the last word of a sample that leaves, both counted; 0 if none leaves."""
-    cycles = [
-        strand.cycles(slot)
-        for p in placed
-        for strand in p.strands()
-        if strand.unit == "root_write"
-        for slot, operation in enumerate(strand.body)
-        if operation.field("to_output")
-    ]
-    return int(max(c[-1] for c in cycles) - min(c[0] for c in cycles)) + 1 if cycles else 0
+    puts = puts_of(all_strands(placed))
+    return int(puts[-1] - puts[0]) + 1 if len(puts) else 0

@@ -42,6 +42,13 @@ BUSY = 0.7
 """The fraction of an initiation interval from which on a unit is busy for most of the time."""
 
 
+def _next_turn(last: int, begin: int, period: int) -> int:
+    """Return how many cycles later something comes again whose end is cycle `last`: in its first turn that ends after
+    cycle `begin`.
+    """
+    return ((begin - last) // period + 1) * period
+
+
 @dataclass(slots=True)
 class _ModuloReservations(Reservations):
     """Reservations of cycles that come again with every initiation interval of `period` cycles."""
@@ -51,9 +58,8 @@ class _ModuloReservations(Reservations):
     def _in_the_way(self, name: str, begin: int, end: int) -> tuple[int, int] | None:
         found = None
         for first, last in self.units.get(name, ()):
-            # The first turn of the reservation that ends after the interval begins.
-            turn = (begin - last) // self.period + 1
-            way = (first + turn * self.period, last + turn * self.period)
+            later = _next_turn(last, begin, self.period)
+            way = (first + later, last + later)
             if way[0] < end and (found is None or way[0] < found[0]):
                 found = way
         return found
@@ -62,9 +68,9 @@ class _ModuloReservations(Reservations):
         """Return how far closed cycles of the bus must move to clear every hold in their way; 0 if they are free."""
         found = 0
         for hold in self.bus:
-            turn = (first - hold.last - 1) // self.period + 1
-            if hold.first + turn * self.period <= last:
-                found = max(found, hold.last + turn * self.period + 1 - first)
+            later = _next_turn(hold.last + 1, first, self.period)
+            if hold.first + later <= last:
+                found = max(found, hold.last + later + 1 - first)
         return found
 
 
@@ -202,8 +208,7 @@ class _ModuloScheduler(ListScheduler):
 
     def _meets(self, hold: Hold, first: int, last: int) -> bool:
         """Say whether a hold takes any of the cycles [first, last], in any sample."""
-        turn = (first - hold.last - 1) // self.period + 1
-        return hold.first + turn * self.period <= last
+        return hold.first + _next_turn(hold.last + 1, first, self.period) <= last
 
 
 def overlapped(
@@ -254,12 +259,8 @@ def _scheduled(order: Order, sequencers: int, period: int, variant: int) -> list
 def fits_into(task: Task, period: int, sequencers: int) -> bool:
     """Say whether a task that begins anew every `period` cycles is never in its own way."""
     units: dict[str, list[tuple[int, int]]] = {}
-    for strand in task.strands:
-        for unit in strand.units(sequencers):
-            units.setdefault(unit, []).append((strand.start, strand.end))
-    for name, cycles in (("bus", task.bus), ("function", task.function)):
-        if cycles:
-            units[name] = [(cycles[0], cycles[1] + 1)]
+    for name, begin, end in task.taken(sequencers):
+        units.setdefault(name, []).append((begin, end))
     for taken in units.values():
         # In turn from the first one on, and then the first one of the next turn.
         first = min(begin for begin, _ in taken)
@@ -273,12 +274,8 @@ def work_of(tasks: Sequence[Task], sequencers: int) -> dict[str, int]:
     """Return for how many cycles a sample takes each unit of the array, the bus and the end of the function unit."""
     work: dict[str, int] = {}
     for task in tasks:
-        for strand in task.strands:
-            for unit in strand.units(sequencers):
-                work[unit] = work.get(unit, 0) + strand.length
-        for name, cycles in (("bus", task.bus), ("function", task.function)):
-            if cycles:
-                work[name] = work.get(name, 0) + cycles[1] + 1 - cycles[0]
+        for name, begin, end in task.taken(sequencers):
+            work[name] = work.get(name, 0) + end - begin
     return work
 
 

@@ -42,14 +42,7 @@ class OutputPort:
         A beat has at most `widest` words. It has the fewest with which words leave within `initiation_interval` or
         `beats_in`, the beats that a sample takes in.
         """
-        cycles = [
-            strand.cycles(slot)
-            for strand in strands
-            if strand.unit == "root_write"
-            for slot, operation in enumerate(strand.body)
-            if operation.field("to_output")
-        ]
-        puts = np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *cycles]))
+        puts = puts_of(strands)
         beat = 1
         while (
             2 * beat <= widest
@@ -102,6 +95,18 @@ class OutputPort:
         shown = np.repeat(np.add.outer(begins, self.puts).reshape(-1), self.each // self.beat) + self.latency
         place = np.arange(len(shown), dtype=np.int64)
         return (np.maximum.accumulate(shown - place) + place)[-self.beats :]
+
+
+def puts_of(strands: Iterable[Strand]) -> NDArray[np.int64]:
+    """Return the cycles, in order, in which the strands of a sample write to the output."""
+    cycles = [
+        strand.cycles(slot)
+        for strand in strands
+        if strand.unit == "root_write"
+        for slot, operation in enumerate(strand.body)
+        if operation.field("to_output")
+    ]
+    return np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *cycles]))
 
 
 def port_latency(each: int, beat: int) -> int:

@@ -7,6 +7,7 @@ it puts on the bus, and which results it shows in registers, so that a scheduler
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from collections.abc import Mapping as Map
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -162,6 +163,17 @@ class Task:
     def length(self) -> int:
         """The cycles from cycle 0 to the end of the last strand."""
         return max(s.end for s in self.strands)
+
+    def taken(self, sequencers: int) -> Iterator[tuple[str, int, int]]:
+        """Yield what the task takes of the array, with the first cycle and the one after the last: units, the ``bus``,
+        and the end of the ``function`` unit.
+        """
+        for strand in self.strands:
+            for unit in strand.units(sequencers):
+                yield unit, strand.start, strand.end
+        for name, cycles in (("bus", self.bus), ("function", self.function)):
+            if cycles:
+                yield name, cycles[0], cycles[1] + 1
 
     def of_part(self, part: int) -> Task:
         """Return the task with its strands labelled as part number `part` of their statement."""

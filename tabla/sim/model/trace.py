@@ -155,8 +155,7 @@ def decode_strand(word: int, unit: str, image: Image) -> Strand:
     fields = {name: bits.take(widths[name]) for name in strand_fields()}
     counts = tuple(bits.take(parameters.count_bits) + 1 for _ in range(parameters.levels))
     if parameters.stages > 1 and unit != "stream":
-        stage_bits = (parameters.stages - 1).bit_length()
-        fields |= {name: bits.take(stage_bits) for name in overlapping_strand_fields()}
+        fields |= {name: bits.take(parameters.stage_bits) for name in overlapping_strand_fields()}
     bits.finish(f"strand word {word:#x} of {unit}")
     words = image.operations[unit][fields["body"] : fields["body"] + fields["length"]]
     if len(words) != fields["length"] or not words:

@@ -25,7 +25,7 @@ _UNSIGNED = (1 << 64) - 1
 _MAX_SPLAT = 1 << 24
 _MAX_RANGE = 1 << 20
 
-# From this version on an item of a list of another type is not taken for a record of another class too early.
+# From this version on `!isa` waits for an operand that may still turn out to be a record of the class.
 _ISA_WAITS_SINCE = 22
 
 
