@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Iterable
+from typing import Any, ClassVar
 
 from pygments.lexer import RegexLexer, words
 from pygments.lexers import LEXERS
@@ -18,6 +19,19 @@ FUNCTIONS = ("sum", "pi", "max", "min", "norm", *functions())
 """The functions that every notation has, and those of the function unit."""
 
 
+_REST = ((r"[\[\](){};:,.]", Punctuation), (r"\s+", Text), (r".", Text))
+
+
+def _known(keywords: Iterable[str]) -> list[tuple[Any, Any]]:
+    """Return the rules for what both notations have: definitions, keywords, functions and numbers."""
+    return [
+        (r"\$\w+", Comment.Preproc),
+        (words(tuple(keywords), prefix=r"\b", suffix=r"\b"), Keyword),
+        (words(FUNCTIONS, prefix=r"\b", suffix=r"\b"), Name.Builtin),
+        (r"\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|\.\d+", Number),
+    ]
+
+
 class TablaLexer(RegexLexer):
     """Programs in the TABLA language."""
 
@@ -28,16 +42,11 @@ class TablaLexer(RegexLexer):
         "root": [
             (r"//[^\n]*", Comment.Single),
             (r"/\*(?:.|\n)*?\*/", Comment.Multiline),
-            (r"\$\w+", Comment.Preproc),
-            (words(tuple(KEYWORDS), prefix=r"\b", suffix=r"\b"), Keyword),
-            (words(FUNCTIONS, prefix=r"\b", suffix=r"\b"), Name.Builtin),
-            (r"\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|\.\d+", Number),
+            *_known(KEYWORDS),
             (r"\"[^\"\n]*\"", String.Double),
             (r"[A-Za-z_]\w*'?", Name),
             (r"->|[-+*/<>=!?&|%^]+", Operator),
-            (r"[\[\](){};:,.]", Punctuation),
-            (r"\s+", Text),
-            (r".", Text),
+            *_REST,
         ]
     }
 
@@ -51,15 +60,10 @@ class TensorComprehensionsLexer(RegexLexer):
     tokens: ClassVar = {
         "root": [
             (r"#[^\n]*", Comment.Single),
-            (r"\$\w+", Comment.Preproc),
-            (words(tuple(TC_KEYWORDS), prefix=r"\b", suffix=r"\b"), Keyword),
-            (words(FUNCTIONS, prefix=r"\b", suffix=r"\b"), Name.Builtin),
-            (r"\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|\.\d+", Number),
+            *_known(TC_KEYWORDS),
             (r"[A-Za-z_]\w*", Name),
             (r"(?:max|min)?=!?|->|[-+*/<>=!?&|%^]+", Operator),
-            (r"[\[\](){};:,.]", Punctuation),
-            (r"\s+", Text),
-            (r".", Text),
+            *_REST,
         ]
     }
 

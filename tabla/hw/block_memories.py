@@ -4,8 +4,9 @@ from collections import Counter
 from collections.abc import Sequence
 
 from tabla.hw.banks import WIDEST, banks_of, blocks_of
-from tabla.program.image import OPERANDS, Parameters, Ranges
+from tabla.program.image import Parameters, Ranges
 from tabla.program.layout import operation_layout, strand_layout
+from tabla.templates.instructions import OPERANDS
 
 # LFE5U-85F; what the microcode takes at most; a root's memories, and the tables of its function unit.
 PART_BLOCKS, MICROCODE_BLOCKS, ROOT_BLOCKS, TABLE_BLOCKS = 208, 34, 4, 2

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth.hdl import Cat, Module, Mux, Signal, signed
+from amaranth.hdl import Module, Mux, Signal, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -10,6 +10,7 @@ from tabla.hw.countdown import Countdown
 from tabla.hw.pipeline import delayed
 from tabla.hw.predicting import described
 from tabla.hw.timing import Timing, chosen
+from tabla.hw.tokens import samples_under_way
 from tabla.program.image import Parameters
 from tabla.templates.template import timing
 
@@ -232,15 +233,11 @@ class Controller(wiring.Component):
         """Return whether the next cycle is a token's, with a sample (`fires`) or without one: while samples are under
         way, a token is `due` once in a period.
         """
-        # Bit k: a sample began with the k-th token before the latest one.
-        under_way = Signal(self.parameters.stages - 1)
         ticks = Signal()
+        tokens = self.parameters.stages - 1
+        under_way = samples_under_way(m, tokens=tokens, token=ticks, live=fires, restart=self.restart)
         m.d.comb += ticks.eq(fires | (due & under_way.any() & ~self.dump))
         m.d.sync += [self.token.eq(ticks), self.live.eq(fires)]
-        with m.If(ticks):
-            m.d.sync += under_way.eq(Cat(fires, under_way))
-        with m.If(self.restart):
-            m.d.sync += under_way.eq(0)
         return ticks
 
     @property

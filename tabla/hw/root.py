@@ -18,7 +18,8 @@ from tabla.hw.memory import WordMemory
 from tabla.hw.pipeline import above, delayed, kept, padded, selected
 from tabla.hw.rounder import Rounder, unlike
 from tabla.hw.sharing import numbered, placed, words_expression
-from tabla.program.image import OPERANDS, Parameters
+from tabla.program.image import Parameters
+from tabla.templates.instructions import OPERANDS
 from tabla.templates.stages import wanted
 
 ROOT_FIRST = "MEMORY_FIRST"

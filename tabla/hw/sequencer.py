@@ -16,6 +16,7 @@ from tabla.hw.memory import WordMemory
 from tabla.hw.pipeline import bits_for, delayed, padded
 from tabla.hw.predicting import described
 from tabla.hw.strands import StrandFetch
+from tabla.hw.tokens import samples_under_way
 from tabla.program.image import Parameters
 from tabla.program.layout import generator_width, operation_layout, strand_layout
 from tabla.templates.instructions import kind_of, operation_format
@@ -249,12 +250,7 @@ class Sequencer(wiring.Component):
 
     def _stage(self, m: Module, fetch: StrandFetch, loops: Loops) -> tuple[Any, Any]:
         """Return the stage of the strand that issues, and whether it has a sample to work on."""
-        # Bit k says whether a sample began with the k-th token before the latest one.
-        under_way = Signal(self.stages)
-        with m.If(self.token):
-            m.d.sync += under_way.eq(Cat(self.live, under_way))
-        with m.If(self.restart):
-            m.d.sync += under_way.eq(0)
+        under_way = samples_under_way(m, tokens=self.stages, token=self.token, live=self.live, restart=self.restart)
         stage = Signal(self.parameters.stage_bits, reset_less=True)
         works = Signal()
         with m.If(loops.load):

@@ -137,6 +137,19 @@ class TokenDelay(wiring.Component):
             m.d.sync += [waiting.eq(0), filled.eq(0), read.addr.eq(0), write.addr.eq(0)]
 
 
+def samples_under_way(m: Module, *, tokens: int, token: Any, live: Any, restart: Any) -> Signal:
+    """Return whether a sample began with each of the latest `tokens` tokens, the latest one at bit 0.
+
+    `live` says so beside a `token`. `restart` forgets all samples.
+    """
+    under_way = Signal(tokens)
+    with m.If(token):
+        m.d.sync += under_way.eq(Cat(live, under_way))
+    with m.If(restart):
+        m.d.sync += under_way.eq(0)
+    return under_way
+
+
 def tokens_on_the_way(delays: tuple[int, ...], periods: tuple[int, ...]) -> int:
     """Return how many tokens, the periods apart, may be on their way at a time."""
     return max((delay + 2) // max(1, period) + 2 for delay, period in zip(delays, periods, strict=True))

@@ -21,7 +21,7 @@ from tabla.program.image import Entry, Image, Parameters, Ranges, StreamEntry
 from tabla.program.layout import WordLayout, operation_layout, strand_layout
 from tabla.program.overlay import Overlay
 from tabla.program.sizes import accumulator_bits, address_widths, function_table, sum_bits
-from tabla.schedule.placing.needed import merged
+from tabla.schedule.placing.needed import in_all_slots
 from tabla.schedule.placing.schedule import Schedule
 from tabla.schedule.strands.strand import Address, Operation, Strand, by_unit
 from tabla.schedule.strands.streams import beats_of, dump_words
@@ -232,12 +232,12 @@ def _needed(schedule: Schedule) -> dict[str, tuple[Ranges, ...]]:
     """Return the addresses that are needed of each memory, those of all slots of the ring."""
     windows = {"data": schedule.depths.data, "root data": schedule.depths.root_data}
 
-    def everywhere(memory: str, ranges: Ranges) -> Ranges:
-        offsets = [slot * windows[memory] for slot in range(schedule.ring_slots)] if memory in windows else [0]
-        return merged((offset + begin, offset + end) for offset in offsets for begin, end in ranges)
-
     return {
-        memory: tuple(everywhere(memory, ranges) for ranges in own) for memory, own in schedule.layout.needed.items()
+        memory: tuple(
+            in_all_slots(ranges, schedule.ring_slots if memory in windows else 1, windows.get(memory, 0))
+            for ranges in own
+        )
+        for memory, own in schedule.layout.needed.items()
     }
 
 

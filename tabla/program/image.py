@@ -16,8 +16,6 @@ UNITS = units_of(1)
 """The units of an array with one sequencer that begin with a token. The stream, which does not, is one more."""
 Ranges = tuple[tuple[int, int], ...]
 """Addresses [begin, end), in order and apart from each other."""
-OPERANDS = ("a", "b", "c")
-"""The operands of a root, each with memories of its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -99,6 +99,10 @@ def operation_format(unit: str) -> OperationFormat:
     )
 
 
+OPERANDS = ("a", "b", "c")
+"""The operands of an operation. A root has memories of its own for each of them."""
+
+
 @cache
 def strand_fields() -> tuple[str, ...]:
     """Return the fixed fields of a strand word, least significant first."""

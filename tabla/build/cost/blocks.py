@@ -16,9 +16,9 @@ from tabla.hw.memory import WordMemory
 from tabla.hw.output import OutputBuffer
 from tabla.hw.pipeline import bits_for
 from tabla.hw.strands import StrandFetch
-from tabla.program.image import OPERANDS, FunctionTable, Image, Ranges
+from tabla.program.image import FunctionTable, Image, Ranges
 from tabla.program.layout import operation_layout, strand_layout
-from tabla.templates.instructions import operation_format
+from tabla.templates.instructions import OPERANDS, operation_format
 
 _MULTIPLIER = 18
 """The bits of an operand of a MULT18X18D, and those of each piece but the last into which Yosys divides a wider one."""

@@ -19,8 +19,7 @@ from tabla.schedule.strands.layout import Ranges
 from tabla.schedule.strands.regions import ScheduleFault, gathers, reading_generators
 from tabla.schedule.strands.streams import loaded
 from tabla.schedule.strands.tasks import MemoryKey
-
-OPERANDS = ("a", "b", "c")
+from tabla.templates.instructions import OPERANDS
 
 
 def check_presence(images: Images) -> None:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from tabla.schedule.placing.needed import FEW, blocks_of
+from tabla.schedule.placing.needed import FEW, blocks_of, in_all_slots
 from tabla.schedule.placing.schedule import Schedule
-from tabla.schedule.strands.layout import Ranges
 
 SHAPES = ((9, 2048), (18, 1024), (36, 512))
 """The bits and the number of the words of a block RAM of 18 kbit, the narrowest words first."""
@@ -41,13 +38,8 @@ def further_blocks(schedule: Schedule, *, free: int = 1) -> int:
         if not free and depth * (slots if window else 1) <= FEW:
             continue
         needed = schedule.layout.needed.get(memory, (((0, depth),),) * copies)
-        offsets = range(0, slots * window, window) if window else (0,)
+        each = slots if window else 1
         # Many lanes need the same.
-        blocks = {own: max(0, blocks_of(_everywhere(own, offsets), words) - free) for own in set(needed)}
+        blocks = {own: max(0, blocks_of(in_all_slots(own, each, window), words) - free) for own in set(needed)}
         total += sum(blocks[own] for own in needed) * (roots if memory.startswith("root") else 1)
     return total
-
-
-def _everywhere(ranges: Ranges, offsets: Sequence[int]) -> Ranges:
-    """Return ranges of addresses in all slots of a ring."""
-    return tuple((offset + begin, offset + end) for offset in offsets for begin, end in ranges)

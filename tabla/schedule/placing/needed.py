@@ -16,11 +16,11 @@ from tabla.schedule.strands.layout import Layout, Ranges
 from tabla.schedule.strands.regions import gathers, reading_generators
 from tabla.schedule.strands.strand import Strand
 from tabla.schedule.strands.streams import loaded
+from tabla.templates.instructions import OPERANDS
 from tabla.templates.template import Template
 
 FEW = 64
 """Every lane has all words of a memory of no more words: it takes a block RAM, or none, in any case."""
-OPERANDS = ("a", "b", "c")
 
 
 def needed(
@@ -61,6 +61,11 @@ def merged(ranges: Iterable[tuple[int, int]]) -> Ranges:
         else:
             found.append((begin, end))
     return tuple(found)
+
+
+def in_all_slots(ranges: Ranges, slots: int, window: int) -> Ranges:
+    """Return ranges of the first slot of a ring of `slots` slots, of `window` words each, in all of its slots."""
+    return merged((slot * window + begin, slot * window + end) for slot in range(slots) for begin, end in ranges)
 
 
 def words_of_lanes(layout: Layout, memory: str, template: Template) -> tuple[Ranges, ...]:
