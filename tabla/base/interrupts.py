@@ -119,6 +119,11 @@ def handled() -> Iterator[None]:
     try:
         with _quiet_destructors():
             yield
+    except Exception as fault:
+        # Python wraps what is raised in certain places, such as the making of a class, in an exception of its own.
+        if _State.received is None:
+            raise
+        raise Interrupted(_State.received) from fault
     finally:
         _State.received = None
         for number, handler in before.items():

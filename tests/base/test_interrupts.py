@@ -175,6 +175,20 @@ def test_a_signal_is_not_lost_in_a_destructor() -> None:
             time.sleep(0.02)
 
 
+def test_a_signal_that_python_wraps_is_an_interrupt() -> None:
+    """Python 3.11 raises an error of its own for what ``__set_name__`` raises."""
+
+    class Part:
+        def __set_name__(self, owner: type, name: str) -> None:
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(0.01)
+
+    with pytest.raises(Interrupted, match="terminated"), handled():
+        type("Whole", (), {"part": Part()})
+    with pytest.raises(RuntimeError, match="without a signal"), handled():
+        raise RuntimeError("without a signal")
+
+
 def test_a_half_made_object_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """A signal ends its constructor, and then its destructor fails."""
     said = list[object]()

@@ -25,7 +25,7 @@ def shape(text: str, name: str) -> dict[str, int]:
     top, found = modules[name], {}
     groups = re.findall(rf"^\s+({name}_pu\w*) group_\d+ \(", top, flags=re.M)
     found["pus"] = len(groups)
-    found["pes"] = sum(len(re.findall(rf"^\s+{name}_pe lane_\d+ \(", modules[g], flags=re.M)) for g in groups)
+    found["pes"] = sum(len(re.findall(rf"^\s+{name}_pe(?:_\d+)? lane_\d+ \(", modules[g], flags=re.M)) for g in groups)
     found["sequencers"] = len(re.findall(r"^\s+\w+ lane_issue\w*_sequencer \(", top, flags=re.M))
     found["beat"] = width(re.search(r"input wire (\[\d+:0\] )?in_data,", top))
     found["word"] = width(re.search(r"output (?:wire|reg) (\[\d+:0\] )?out_data,", top))
