@@ -22,6 +22,7 @@ from tabla.graph.passes.forward_copies import forward_copies
 from tabla.graph.passes.framework import Pass, Setting
 from tabla.graph.passes.fuse_comparisons import fuse_comparisons
 from tabla.graph.passes.legalise.common_shifts import common_shifts
+from tabla.graph.passes.legalise.common_sums import common_sums
 from tabla.graph.passes.legalise.flat_gathers import flatten_gathers
 from tabla.graph.passes.legalise.index_set_splitting import split_index_sets
 from tabla.graph.passes.legalise.materialise import materialise
@@ -82,6 +83,7 @@ LEGALISE = Group(
         precompute,
         common_shifts,
         materialise,
+        common_sums,
     ),
 )
 """The passes that make of a graph what the machine can run. When all have run, every operand is a read, apart from the

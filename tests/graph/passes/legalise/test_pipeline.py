@@ -32,6 +32,7 @@ def test_the_order() -> None:
         "precompute",
         "common-shifts",
         "materialise",
+        "common-sums",
     ]
     assert [each.name for each in LEGALISE.passes] == names
 
