@@ -86,6 +86,9 @@ demo: $(VENV)/demo
 simulators: $(VENV)/test
 	@sh .ci/simulators $(BIN)/python
 
+# Tests start the tool hundreds of times, and each start compiles all modules anew where none may be kept.
+unexport PYTHONDONTWRITEBYTECODE
+
 # The tests run even if lint finds a fault. The target fails if either of them fails.
 TESTED = lint=0; $(MAKE) --no-print-directory lint || lint=1; $(PYTEST) --numprocesses $(WORKERS) --dist worksteal
 

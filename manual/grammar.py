@@ -32,7 +32,7 @@ def _shown(choice: str) -> str:
 
 
 def _symbol(token: str) -> str:
-    keyword = {kind: word for word, kind in lexer.KEYWORDS.items()}.get(token)
+    keyword = {kind: word for word, kind in (lexer.KEYWORDS | lexer.ORDERS).items()}.get(token)
     sign = getattr(lexer, f"t_{token}", None)
     if keyword:
         return f"'{keyword}'"

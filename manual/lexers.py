@@ -43,6 +43,7 @@ class TablaLexer(RegexLexer):
             (r"//[^\n]*", Comment.Single),
             (r"/\*(?:.|\n)*?\*/", Comment.Multiline),
             *_known(KEYWORDS),
+            (r"\bin\s+(?:reverse\s+)?order\b", Keyword),
             (r"\"[^\"\n]*\"", String.Double),
             (r"[A-Za-z_]\w*'?", Name),
             (r"->|[-+*/<>=!?&|%^]+", Operator),

@@ -19,8 +19,8 @@ class Faults:
     def __init__(self) -> None:
         self._found: list[TablaError] = []
 
-    def __bool__(self) -> bool:
-        return bool(self._found)
+    def __len__(self) -> int:
+        return len(self._found)
 
     def add(
         self,

@@ -159,7 +159,26 @@ class _Remarks:
         mask = reached(tensor, accesses)
         if tensor.role == "value":
             mask |= ~reached(tensor, self.writes.get(tensor.name, []))
+            mask |= self._read_elsewhere(tensor)
         return mask
+
+    def _read_elsewhere(self, tensor: Tensor) -> Mask:
+        """Return which elements of a value are copies of those of an earlier tensor of its name, and read there."""
+        copied = [a for a in self.writes.get(tensor.name, []) if (source := self._earlier(a)) and source != tensor.name]
+        if not copied:
+            return np.zeros(tensor.shape, dtype=bool)
+        others = {source for access in copied if (source := self._earlier(access))}
+        reads = [read for name in others for read in self.reads.get(name, []) if not self._earlier(read)]
+        return reached(tensor, copied) & reached(tensor, reads)
+
+    def _earlier(self, access: Access) -> str:
+        """Return the tensor from which the statement of an access brings elements of one name together; or nothing."""
+        statement = access.statement
+        if not _copies(statement) or len(statement.reads) != 1:
+            return ""
+        (read,) = statement.reads
+        same = self.graph.tensors[read.tensor].origin == self.graph.tensors[statement.target].origin
+        return read.tensor if same and read.subscripts == statement.write else ""
 
     def _known(self, tensor: Tensor) -> bool:
         """Return whether the user knows a tensor: it comes from outside, or is a value and no temporary of one."""

@@ -15,6 +15,7 @@ from tabla.languages.tabla import syntax
 from tabla.languages.tabla.check_expressions import ExpressionChecker, with_subscripts
 from tabla.languages.tabla.constants import constant_value, parse_number
 from tabla.languages.tabla.declarations import Declarer
+from tabla.languages.tabla.order import loop_at
 from tabla.languages.tabla.program import Assignment, Expression, Iterator, Kind, Number, Program
 from tabla.languages.tabla.symbols import Known, Symbols
 from tabla.languages.tabla.warnings import Warnings
@@ -48,8 +49,7 @@ class Checker:
         """Return the checked program. The preprocessor used the definitions of the names in `elsewhere`."""
         if self._learns:
             self._enter_rate()
-        for item in self._items:
-            self._item(item)
+        self._statements()
         self._check_gradients()
         self._check_defines(elsewhere)
         if not self._faults and not self._declarer.gradients and not self._outputs():
@@ -96,6 +96,28 @@ class Checker:
                 region=Region(boxes=((),)),
             )
         )
+
+    def _statements(self) -> None:
+        """Read all items, and the statements of each loop in order turn by turn."""
+        position = 0
+        while position < len(self._items):
+            loop = loop_at(self._items, position, self._declarer.orders, self._faults)
+            if loop is None:
+                self._item(self._items[position])
+                position += 1
+                continue
+            position += len(loop.statements)
+            self._expressions.used.add(loop.name)
+            if not loop.values:
+                for statement in loop.statements:
+                    self._doubt(statement.target.name.text)
+            for statements in loop.turns():
+                faults = len(self._faults)
+                for statement in statements:
+                    self._item(statement)
+                # The turns that follow would have the same faults.
+                if len(self._faults) > faults:
+                    break
 
     def _item(self, item: syntax.Item) -> None:
         self._expressions.left = {}

@@ -215,6 +215,10 @@ class ExpressionChecker:
         hint = "assign it before; statements run in order"
         if self.storing is not None and self.storing[0] == known.name and _holds(self.storing[1], element):
             hint = "a statement computes all its elements from what was there before it, not one after the other"
+            later = [each for each in self.ranges(subscripts).values() if each.name in self.left]
+            if later:
+                one = later[0]
+                hint += f"; declare the loop as 'iterator {one.name}[{one.low}:{one.high}] in order;'"
         shown_element = f"{known.name}{''.join(f'[{index}]' for index in element)}"
         self._faults.add(f"'{shown_element}' has no value yet", node.span, "read here", hint=hint)
         return False

@@ -15,11 +15,16 @@ Declaring = syntax.Declaration | syntax.GradientDeclaration | syntax.IteratorDec
 
 
 class Declarer:
-    """Enters what declarations say into the symbols. `gradients` are the links from gradients to models so far."""
+    """Enters what declarations say into the symbols.
+
+    `gradients` are the links from gradients to models so far. `orders` has the iterators that run in order, each with
+    its values, the first turn's first.
+    """
 
     def __init__(self, symbols: Symbols, expressions: ExpressionChecker, faults: Faults) -> None:
         self._symbols, self._expressions, self._faults = symbols, expressions, faults
         self.gradients: list[Gradient] = []
+        self.orders: dict[str, range] = {}
 
     def declare(self, item: Declaring) -> None:
         """Enter the names of one declaration. Nothing more is said about a name whose declaration is at fault."""
@@ -80,6 +85,9 @@ class Declarer:
             self._symbols.spoil(name)
         else:
             self._symbols.enter(Iterator(name=name, start=start, stop=stop, span=node.name.span))
+            if node.order is not None:
+                values = range(start, stop)
+                self.orders[name] = values if node.order is syntax.Order.FORWARD else values[::-1]
 
     def _gradient(self, link: syntax.Link) -> None:
         node, name = link.gradient, link.gradient.name.text

@@ -23,6 +23,7 @@ from tabla.languages.tabla.syntax import (
     Literal,
     Negation,
     Operation,
+    Order,
     Range,
     Reference,
 )
@@ -118,8 +119,16 @@ def p_item_iterator(p: Production) -> None:
 
 
 def p_range(p: Production) -> None:
-    """range : NAME LBRACKET expression COLON expression RBRACKET"""
-    p[0] = Range(name=p[1], ends=(p[3], p[5]), span=p[1].span.to(p[6].span))
+    """range : NAME LBRACKET expression COLON expression RBRACKET
+    | NAME LBRACKET expression COLON expression RBRACKET order"""
+    order = Order(p[7].text) if len(p) == 8 else None
+    p[0] = Range(name=p[1], ends=(p[3], p[5]), order=order, span=p[1].span.to(p[len(p) - 1].span))
+
+
+def p_order(p: Production) -> None:
+    """order : IN_ORDER
+    | IN_REVERSE_ORDER"""
+    p[0] = p[1]
 
 
 def p_range_missing(p: Production) -> None:

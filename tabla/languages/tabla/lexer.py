@@ -17,8 +17,13 @@ KEYWORDS = {
     "iterator": "ITERATOR",
 }
 
+ORDERS = {"in order": "IN_ORDER", "in reverse order": "IN_REVERSE_ORDER"}
+"""Words that make a loop of an iterator. No two names follow each other elsewhere, so each of these words alone is free
+for variables."""
+
 tokens = (
     *KEYWORDS.values(),
+    *ORDERS.values(),
     "NAME",
     "NUMBER",
     "ARROW",
@@ -80,6 +85,13 @@ def t_UNCLOSED(t: Token) -> None:
     lexer = t.lexer
     lexer.faults.add("this comment is never closed", span_of(t), "opened here", hint="close it with */")
     lexer.skip(len(lexer.lexdata) - lexer.lexpos)
+
+
+def t_IN_ORDER(t: Token) -> Token:
+    r"in\s+(?:reverse\s+)?order\b"
+    t.value = " ".join(t.value.split())
+    t.type = ORDERS[t.value]
+    return t
 
 
 def t_NAME(t: Token) -> Token:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from enum import Enum
 from fractions import Fraction
 
 from tabla.base.lexemes import Lexeme
@@ -89,17 +90,28 @@ class GradientDeclaration(Node):
     links: tuple[Link, ...]
 
 
+class Order(Enum):
+    """The direction of a loop in order: its first value comes first, or its last one."""
+
+    FORWARD = "in order"
+    REVERSE = "in reverse order"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Range(Node):
-    """``i[start:stop]``. Both ends are None where the user gave no range."""
+    """``i[start:stop]``. Both ends are None where the user gave no range.
+
+    `order` says whether the range is one of a loop in order, and in which direction it runs.
+    """
 
     name: Lexeme
     ends: tuple[Expression, Expression] | None
+    order: Order | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IteratorDeclaration(Node):
-    """``iterator i[0:n], j[1:m];``"""
+    """``iterator i[0:n], t[1:m] in order;``"""
 
     ranges: tuple[Range, ...]
 

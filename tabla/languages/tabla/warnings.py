@@ -89,7 +89,10 @@ class Warnings:
             self._add(self.rate, span, f"{text}; choose a rate between 0 and 1, such as 0.1")
 
     def _add(self, name: str, span: Span, text: str) -> None:
-        self.found.append(Warned(name=name, text=text, span=span))
+        warned = Warned(name=name, text=text, span=span)
+        # Each turn of a loop in order has the warnings of the statement.
+        if not any((each, each.span) == (warned, span) for each in self.found):
+            self.found.append(warned)
 
 
 def _compared_sigmoids(program: Program) -> Iterator[Operation]:
