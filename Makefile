@@ -23,6 +23,8 @@
 #                    docs/networks.md
 #   make bench-overlap
 #                    build 20 drawn dense networks with and without samples that overlap; takes about ten minutes
+#   make bench-recurrent
+#                    build 20 recurrent learners of drawn sizes, and compare their cycles with the bound; takes some minutes
 #   make bench-accuracy
 #                    learn 24 problems on 20 splits in formats of 8 to 18 bits, and write docs/accuracy.md; takes about an
 #                    hour; SPLITS, ONLY
@@ -53,7 +55,7 @@ PYTEST := $(BIN)/python -m pytest -rs
 WORKERS ?= 2
 
 .PHONY: help demo check test test-all lint docs docs-test bench bench-bus bench-fpga bench-cost bench-overlay \
-	bench-accuracy bench-networks bench-overlap prove prove-quick prove-mutants fuzz fuzz-texts fuzz-formulas builds mutants simulators clean
+	bench-accuracy bench-networks bench-overlap bench-recurrent prove prove-quick prove-mutants fuzz fuzz-texts fuzz-formulas builds mutants simulators clean
 .DEFAULT_GOAL := help
 
 help:
@@ -178,6 +180,9 @@ bench-networks: $(VENV)/test
 
 bench-overlap: $(VENV)/test
 	$(BIN)/python -m benchmarks.networks.dense
+
+bench-recurrent: $(VENV)/test
+	$(BIN)/python -m benchmarks.recurrent
 
 # The proofs need no simulator. PROVED is a word of the subjects' names.
 prove: $(VENV)/test
