@@ -71,3 +71,17 @@ def test_constants_that_are_used_twice() -> None:
         return x * half
 
     np.testing.assert_array_equal(results(doubled, x=X)[0], X / 2)
+
+
+def test_elements_around_what_a_statement_writes_are_0() -> None:
+    """The kernel writes them, because another statement reads them."""
+
+    def apart(x: Any) -> Any:
+        (i,) = TensorIndexes(1)
+        T = TensorOutput(10)
+        T[2 * i + 2] = x[i]
+        return T + 1.0
+
+    expected = np.ones(10)
+    expected[2:9:2] += X
+    np.testing.assert_array_equal(results(apart, x=X)[0], expected)
