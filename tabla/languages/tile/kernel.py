@@ -204,8 +204,8 @@ class _Program:
             target=name, write=region.write, indices=region.indices, value=value, conditions=outer, span=node.span
         )
         self._statements.append(statement)
-        # Inside of this box, what a stride or a condition leaves out is 0.
-        for box in difference(whole(node.shape), statement.box):
+        # What a stride or a condition leaves out of a new tensor is 0 without a statement.
+        for box in () if statement.partial else difference(whole(node.shape), statement.box):
             self._zeros(node, name, box)
 
     def _zeros(self, node: Node, name: str, box: Box) -> None:

@@ -78,10 +78,12 @@ def test_elements_around_what_a_statement_writes_are_0() -> None:
 
     def apart(x: Any) -> Any:
         (i,) = TensorIndexes(1)
-        T = TensorOutput(10)
+        T, U = TensorOutput(10), TensorOutput(10)
         T[2 * i + 2] = x[i]
-        return T + 1.0
+        U[i + 3] = x[i]
+        return T + U + 1.0
 
     expected = np.ones(10)
     expected[2:9:2] += X
+    expected[3:7] += X
     np.testing.assert_array_equal(results(apart, x=X)[0], expected)
