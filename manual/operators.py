@@ -22,12 +22,13 @@ from tabla.graph.evaluate import evaluate_fixed
 from tabla.graph.format import Format
 from tabla.graph.graph import Graph
 from tabla.graph.passes.pipeline import run_passes
+from tabla.languages.kernel.evaluate import evaluate as evaluate_kernel
 from tabla.languages.tc import parse
 from tabla.languages.tc.builtins import ARITY, OWN
 from tabla.languages.tc.evaluate import evaluate as evaluate_tc
 from tabla.languages.tc.lower import lower as lower_tc
 from tabla.languages.tile import trace
-from tabla.languages.tile.evaluate import evaluate as evaluate_tile
+from tabla.languages.tile.kernel import translated
 from tabla.languages.tile.lower import lower as lower_tile
 from tabla.languages.tile.program import Elementwise
 from tabla.schedule.compile import schedule_graph
@@ -138,7 +139,9 @@ def elementwise(written: str, function: Callable[..., Any], error: str | None = 
 
     def real(arrays: Arrays) -> np.ndarray[Any, Any]:
         program = trace(function, {name: array.shape for name, array in arrays.items()}, {})
-        return next(iter(evaluate_tile(program, arrays).values()))
+        found = translated(program, name="f")
+        values = evaluate_kernel(found.kernel, {tensor: arrays[name] for name, tensor in found.parameters.items()})
+        return next(values[tensor] for tensor in found.results.values())
 
     example = trace(function, {name: (WORDS[0],) for name in names}, {})
     uses = frozenset(node.operator for node in example.nodes() if isinstance(node, Elementwise))
@@ -146,7 +149,13 @@ def elementwise(written: str, function: Callable[..., Any], error: str | None = 
 
 
 _STEPS = "each step rounded"
-_CONCERNING = {"pow": _STEPS, "hypot": _STEPS, "atan2": "at most 2"}
+_CONCERNING = {
+    "pow": _STEPS,
+    "hypot": _STEPS,
+    "atan2": "at most 2",
+    "fdivide": "0.5",
+    "tan": "large near its poles",
+}
 
 
 @cache
@@ -179,7 +188,7 @@ def _tensor_comprehensions() -> Iterator[Row]:
     for name, arity in sorted((ARITY | OWN).items()):
         arguments = ", ".join(("a", "b", "a", "b")[:arity])
         value = f"{name}({', '.join(f'{argument}(i)' for argument in arguments.split(', '))})"
-        exact = "0" if name in ("fmin", "fmax", "fabs") else None if arity == 1 else _CONCERNING.get(name, "")
+        exact = "0" if name in ("fmin", "fmax", "fabs") else _CONCERNING.get(name, None if arity == 1 else "")
         yield comprehension(f"{name}({arguments})", value, exact)
 
 
@@ -240,7 +249,7 @@ def _tile_operators() -> Iterator[Row]:
     yield elementwise("A + prng(7, [N])", lambda A: A + tile.prng(7, [A.shape[0]]), "0.5")
     names = "sqrt exp log sin cos tan asin acos atan sinh cosh tanh sigmoid softplus erf erfc"
     for name in names.split():
-        yield elementwise(f"{name}(A)", _calling(name), "large near its poles" if name == "tan" else None)
+        yield elementwise(f"{name}(A)", _calling(name), _CONCERNING.get(name))
 
 
 def _aggregated(statement: Callable[..., None]) -> Callable[..., Any]:

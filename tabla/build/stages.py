@@ -387,7 +387,7 @@ class Stages:
 
         if self.reading.kernel is None:
             file = self.reading.text.original.name
-            hint = "print the kernel of a .t or .kernel file that is not built for inference, or another stage"
+            hint = "print the kernel of a program that is no .graph file and not built for inference, or another stage"
             raise TablaError(f"--emit kernel: '{file}' has no kernel", hint=hint)
         return kernel_text(self.reading.kernel())
 

@@ -15,6 +15,8 @@ from fractions import Fraction
 
 import numpy as np
 
+from tabla.graph import whole
+from tabla.graph.curves import Curves
 from tabla.graph.decimals import PI
 from tabla.graph.format import Format
 from tabla.graph.function_reals import Reals
@@ -26,16 +28,11 @@ from tabla.graph.graph import (
     Function,
     Linear,
     Operand,
-    Operation,
     Read,
     Term,
     WordConstant,
 )
-
-Part = Callable[[Operation], Read]
-"""Computes an operation into a temporary, which is rounded to a word, and returns the word."""
-Terms = tuple[Term, ...]
-"""A sum that is not rounded yet."""
+from tabla.graph.whole import Part, Terms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +44,8 @@ class ComposedFunction:
     function on numbers and raises `ValueError` or `OverflowError` where it has no value. `words` takes a maker of
     temporaries, the format and the operands, and returns the terms whose sum, rounded once, is the function's word: it
     is the only definition of the words.
+    It `needs_fraction` if formats of integers do not have it. It `rounds` if its operations give a whole number only
+    because words are rounded. The graph's evaluator in float64 does not round, so programs that learn do not have it.
     """
 
     name: str
@@ -55,6 +54,8 @@ class ComposedFunction:
     reals: Callable[..., Reals]
     folds: Callable[..., float]
     words: Callable[..., Terms]
+    needs_fraction: bool = False
+    rounds: bool = False
 
 
 _ONE = Constant(value=Fraction(1))
@@ -125,6 +126,91 @@ _ALL = (
         words=_soft_plus,
     ),
     ComposedFunction(name="atan2", operator="atan2", arity=2, reals=np.arctan2, folds=math.atan2, words=_arc_tangent),
+    ComposedFunction(
+        name="tan",
+        operator="tangent",
+        arity=1,
+        reals=np.tan,
+        folds=math.tan,
+        words=lambda part, number_format, word: Curves(part, number_format).tangent(word),
+    ),
+    ComposedFunction(
+        name="asin",
+        operator="arc_sine",
+        arity=1,
+        reals=np.arcsin,
+        folds=math.asin,
+        words=lambda part, number_format, word: Curves(part, number_format).arc(word, from_cosine=False),
+    ),
+    ComposedFunction(
+        name="acos",
+        operator="arc_cosine",
+        arity=1,
+        reals=np.arccos,
+        folds=math.acos,
+        words=lambda part, number_format, word: Curves(part, number_format).arc(word, from_cosine=True),
+    ),
+    ComposedFunction(
+        name="atan",
+        operator="arc_tangent",
+        arity=1,
+        reals=np.arctan,
+        folds=math.atan,
+        words=lambda part, number_format, word: Curves(part, number_format).arc_tangent(word),
+    ),
+    ComposedFunction(
+        name="sinh",
+        operator="hyperbolic_sine",
+        arity=1,
+        reals=np.sinh,
+        folds=math.sinh,
+        words=lambda part, number_format, word: Curves(part, number_format).hyperbolic(word, -1),
+        needs_fraction=True,
+    ),
+    ComposedFunction(
+        name="cosh",
+        operator="hyperbolic_cosine",
+        arity=1,
+        reals=np.cosh,
+        folds=math.cosh,
+        words=lambda part, number_format, word: Curves(part, number_format).hyperbolic(word, 1),
+        needs_fraction=True,
+    ),
+    ComposedFunction(
+        name="erfc",
+        operator="complementary_error_function",
+        arity=1,
+        reals=np.vectorize(math.erfc, otypes=[np.float64]),
+        folds=math.erfc,
+        words=lambda part, number_format, word: Curves(part, number_format).rest_of_error(word),
+    ),
+    ComposedFunction(
+        name="floor",
+        operator="floor",
+        arity=1,
+        reals=np.floor,
+        folds=math.floor,
+        words=lambda part, number_format, word: (_term(whole.floor(word, part, number_format.fraction)),),
+        rounds=True,
+    ),
+    ComposedFunction(
+        name="ceil",
+        operator="ceil",
+        arity=1,
+        reals=np.ceil,
+        folds=math.ceil,
+        words=lambda part, number_format, word: (_term(whole.ceil(word, part, number_format.fraction)),),
+        rounds=True,
+    ),
+    ComposedFunction(
+        name="round_even",
+        operator="round",
+        arity=1,
+        reals=np.round,
+        folds=round,
+        words=lambda part, number_format, word: whole.half_even(word, part, number_format.fraction),
+        rounds=True,
+    ),
 )
 
 COMPOSED_FUNCTIONS: dict[str, ComposedFunction] = {function.name: function for function in _ALL}

@@ -64,12 +64,13 @@ def test_float64_returns_results_of_each_sample(command: Command) -> None:
         (("gen", "k.kernel", "-D", "m=3"), "-D: 'k.kernel' is a kernel, which holds that already"),
         (("gen", "k.kernel", "--learning-rate", "0.5"), "--learning-rate: 'k.kernel' is a kernel"),
         (("gen", "k.kernel", "--runtime-rate"), "--runtime-rate: 'k.kernel' has not one learning rate"),
-        (("gen", "layer.py:f", "--shape", "a=3", "--emit", "kernel"), "--emit kernel: 'layer.py' has no kernel"),
+        (("gen", "sum.graph", "--emit", "kernel"), "--emit kernel: 'sum.graph' has no kernel"),
     ],
 )
 def test_what_is_refused(command: Command, words: tuple[str, ...], message: str) -> None:
     Path("k.kernel").write_text("input x: real; value y: real; y = x; return y;")
     Path("layer.py").write_text("def f(a):\n    return a + 1.0\n")
+    Path("sum.graph").write_text(command("gen", "layer.py:f", "--shape", "a=3", "--emit", "graph"))
     said = command(*words, status=1)
     assert f"error: {message}" in said and "hint: " in said
 

@@ -12,10 +12,10 @@ from tabla.graph.evaluate import evaluate_fixed
 from tabla.graph.format import Format
 from tabla.graph.passes.pipeline import run_passes
 from tabla.languages.tile import Program, trace
-from tabla.languages.tile.evaluate import evaluate
 from tabla.languages.tile.lower import lower
 from tests.corpus.sample import sampled
 from tests.corpus.tile_kernels import TILE_KERNELS
+from tests.languages.tile.meaning import evaluate
 from tests.schedule.agreement import agree
 
 WIDE = Format.parse("q12.20")

@@ -183,10 +183,11 @@ def _power(call: Apply, base: Fraction, exponent: Fraction) -> Fraction:
 
 
 def _function(call: Apply, values: Sequence[Fraction]) -> Fraction:
-    folds = SIGNATURES[call.function].folds
+    signature = SIGNATURES[call.function]
+    folds, number = signature.folds, int if signature.rule == "integers" else float
     assert folds is not None, call.function
     try:
-        return Fraction(folds(*map(float, values)))
+        return Fraction(folds(*map(number, values)))
     except (ValueError, OverflowError):
         name = call.function
         raise refused(f"this {name} has no value", call.span, f"see what {name} is given") from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -18,17 +19,18 @@ from tabla.languages.kernel.faults import refused
 from tabla.languages.kernel.tree import Apply, Expression, Type
 
 Array = NDArray[Any]
-Rule = Literal["numbers", "reals", "comparison", "truths", "choice", "conversion"]
+Rule = Literal["numbers", "reals", "integers", "comparison", "truths", "choice", "conversion"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signature:
     """A function: how many arguments it takes, the rule of its types, and its meaning in float64.
 
-    ``numbers`` takes reals or integers, all of one type, which the result has; ``reals`` takes and gives reals;
-    ``comparison`` takes two numbers of one type; ``truths`` takes and gives truth values; ``choice`` takes a truth
-    value and two values of one type; ``conversion`` takes any value. `sign` is the operator that a text writes, with
-    its `tightness`. `folds` computes a constant; None means that the exact rules for rational numbers do.
+    ``numbers`` takes reals or integers, all of one type, which the result has; ``reals`` takes and gives reals,
+    and ``integers`` integers; ``comparison`` takes two numbers of one type; ``truths`` takes and gives truth values;
+    ``choice`` takes a truth value and two values of one type; ``conversion`` takes any value. `sign` is the operator
+    that a text writes, with its `tightness`. `folds` computes a constant; None means that the exact rules for rational
+    numbers do.
     """
 
     arity: int
@@ -59,10 +61,12 @@ def _remainder(left: Array, right: Array) -> Array:
 
 
 def _integer(value: Array) -> Array:
-    """Convert to an integer toward zero. What is no number is 0, and infinity is 0, too."""
+    """Convert to an integer toward zero, saturated at the ends of 64 bits. What is no number is 0."""
     if value.dtype.kind != "f":
         return value.astype(np.int64)
-    return np.where(np.isfinite(value), np.trunc(value), 0.0).astype(np.int64)
+    ends = np.iinfo(np.int64)
+    inside = np.where(np.abs(value) < 2.0**63, value, 0.0).astype(np.int64)
+    return np.where(value >= 2.0**63, ends.max, np.where(value <= -(2.0**63), ends.min, inside))
 
 
 def _infix(sign: str, tightness: int, rule: Rule, meaning: Callable[..., Array]) -> Signature:
@@ -104,6 +108,17 @@ SIGNATURES: Mapping[str, Signature] = {
         for name, composed in COMPOSED_FUNCTIONS.items()
     },
     "power": Signature(arity=2, rule="reals", meaning=np.power),
+    **{
+        name: Signature(arity=2, rule="integers", meaning=meaning, folds=folds)
+        for name, meaning, folds in (
+            ("bit_and", np.bitwise_and, operator.and_),
+            ("bit_or", np.bitwise_or, operator.or_),
+            ("bit_xor", np.bitwise_xor, operator.xor),
+            ("shift_left", np.left_shift, operator.lshift),
+            ("shift_right", np.right_shift, operator.rshift),
+        )
+    },
+    "bit_not": Signature(arity=1, rule="integers", meaning=np.invert, folds=operator.invert),
     "select": Signature(arity=3, rule="choice", meaning=np.where),
     "and": Signature(arity=2, rule="truths", meaning=np.logical_and),
     "or": Signature(arity=2, rule="truths", meaning=np.logical_or),
@@ -145,6 +160,8 @@ def _type(function: str, signature: Signature, types: list[Type], span: Span | N
             return types[0]
         case "reals" if set(types) == {"real"}:
             return "real"
+        case "integers" if set(types) == {"integer"}:
+            return "integer"
         case "comparison" if numbers:
             return "truth"
         case "truths" if set(types) == {"truth"}:

@@ -82,6 +82,11 @@ def _squares(arguments: Sequence[Expression]) -> Expression:
     return apply("add", times(x, x), times(y, y))
 
 
+def _chord(sine: Expression) -> Expression:
+    """Return the cosine of an angle between -90 and 90 degrees, given its sine."""
+    return apply("sqrt", _less(times(sine, sine)))
+
+
 _BELL = Fraction(2 / math.sqrt(math.pi))
 SLOPES: Mapping[str, tuple[Slope, ...]] = {
     "add": (lambda d, v, a: d, lambda d, v, a: d),
@@ -114,6 +119,14 @@ SLOPES: Mapping[str, tuple[Slope, ...]] = {
         lambda d, v, a: apply("divide", times(d, a[1]), _squares(a)),
         lambda d, v, a: apply("divide", negative(times(d, a[0])), _squares(a)),
     ),
+    "tan": (lambda d, v, a: times(d, apply("add", number(1), times(v, v))),),
+    "asin": (lambda d, v, a: apply("divide", d, _chord(a[0])),),
+    "acos": (lambda d, v, a: negative(apply("divide", d, _chord(a[0]))),),
+    "atan": (lambda d, v, a: apply("divide", d, apply("add", number(1), times(a[0], a[0]))),),
+    "sinh": (lambda d, v, a: times(d, apply("cosh", a[0])),),
+    "cosh": (lambda d, v, a: times(d, apply("sinh", a[0])),),
+    "erfc": (lambda d, v, a: times(d, times(number(-_BELL), apply("gaussian", a[0]))),),
+    **dict.fromkeys(("floor", "ceil", "round_even"), (lambda d, v, a: number(0),)),
     "power": (
         lambda d, v, a: _power(d, a[0], a[1]),
         lambda d, v, a: times(d, times(v, apply("log", a[0]))),

@@ -20,6 +20,7 @@ from tabla.languages.onnx.training import Tuning, learning
 from tabla.languages.options import ProgramOptions
 from tabla.languages.preprocess import Preprocessed
 from tabla.languages.reading import Reading
+from tabla.languages.tile.kernel import translated
 from tabla.languages.tile.lower import lower
 from tabla.languages.tile.notation import named_positions
 from tabla.languages.tile.program import Program
@@ -63,6 +64,7 @@ def read_model(model: Model, options: ProgramOptions) -> Reading:
         name=model.name,
         text=Preprocessed(source=model.source, original=model.source),
         ast=model.text,
+        kernel=lambda: translated(program, name=model.name, keep=tuple(made.models)).kernel,
         lower=lowered,
         trainable=learns,
         values=tuple(values),

@@ -20,9 +20,8 @@ from tabla.languages.tile.program import Elementwise, Kind, Node, Number, Operat
 COMPARISONS = frozenset({"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"})
 FLOATING = frozenset(
     {
-        "square_root", "exponential", "logarithm", "sine", "cosine", "hyperbolic_tangent", "sigmoid", "round",
-        "floor", "ceil", "tangent", "arc_sine", "arc_cosine", "arc_tangent", "hyperbolic_sine", "hyperbolic_cosine",
-        "error_function", "complementary_error_function", *BY_OPERATOR,
+        "square_root", "exponential", "logarithm", "sine", "cosine", "hyperbolic_tangent", "sigmoid", "error_function",
+        *BY_OPERATOR,
     }
 )  # fmt: skip
 WHOLE: Mapping[Operator, str] = {

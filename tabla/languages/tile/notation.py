@@ -14,14 +14,16 @@ from tabla.base.source import Source, TablaError
 from tabla.graph.format import Format
 from tabla.graph.graph import Graph
 from tabla.graph.unread_parts import Conventions
+from tabla.languages.kernel.evaluate import evaluate
 from tabla.languages.options import ProgramOptions
 from tabla.languages.preprocess import Preprocessed
 from tabla.languages.reading import Reading, Reals
 from tabla.languages.tile import Program, load, trace
-from tabla.languages.tile.evaluate import evaluate, kinds_of
+from tabla.languages.tile.kernel import Translation, translated
 from tabla.languages.tile.lower import lower
 from tabla.languages.tile.lower.whole_numbers import positions_of
 from tabla.languages.tile.places import source_of
+from tabla.languages.tile.program import Kind, Shape
 from tabla.languages.tile.text import names_of, program_text
 
 
@@ -56,6 +58,7 @@ def reading_of(
         name=name,
         text=Preprocessed(source=source, original=source),
         ast=lambda: program_text(program),
+        kernel=lambda: translated(program, name=name, keep=keep).kernel,
         lower=lowered,
         evaluate_float=None if program.steps else evaluated,
         trainable=bool(program.steps),
@@ -111,6 +114,12 @@ def arguments_of(options: ProgramOptions) -> dict[str, object]:
     return found
 
 
+def kinds_of(types: Mapping[str, str]) -> dict[str, Kind]:
+    """Return the kinds of arrays, given what numpy calls the kinds of their element types."""
+    kinds: dict[str, Kind] = {"b": "boolean", "i": "integer", "u": "integer"}
+    return {name: kinds.get(letter, "float") for name, letter in types.items()}
+
+
 def _refuse_unknown(program: Program, options: ProgramOptions) -> None:
     parameters = [given.parameter for given in program.inputs]
     for name in options.keep:
@@ -127,22 +136,30 @@ def _refuse_unknown(program: Program, options: ProgramOptions) -> None:
 def _evaluate(
     program: Program, arrays: Mapping[str, Reals], keep: Sequence[str], calls: int | None
 ) -> dict[str, Reals]:
-    """The language's own evaluation, call by call: streamed arrays may have an axis more in front."""
+    """What the program's kernel means, call by call: streamed arrays may have an axis more in front."""
     shapes = {given.parameter: given.shape for given in program.inputs}
     refuse_strangers(arrays, shapes, "the input")
-    streamed = [name for name in shapes if name not in keep and name in arrays]
+    for name in shapes:
+        if name not in arrays:
+            raise TablaError(f"no values given for '{name}'", hint="add an array of that name")
+    found = translated(program, name=program.name, keep=keep)
+    streamed = [name for name in shapes if name not in keep]
     if not streamed or not all(np.ndim(arrays[name]) == len(shapes[name]) + 1 for name in streamed):
-        return _reals(evaluate(program, arrays))
+        return _call(found, shapes, arrays)
     counts = {len(arrays[name]) for name in streamed}
     if len(counts) > 1:
         raise TablaError(f"the inputs hold different numbers of samples: {sorted(counts)}")
     count = min(counts.pop(), calls or 1 << 62)
     each = [
-        _reals(evaluate(program, {n: a[call] if n in streamed else a for n, a in arrays.items()}))
-        for call in range(count)
+        _call(found, shapes, {n: a[call] if n in streamed else a for n, a in arrays.items()}) for call in range(count)
     ]
     return {name: np.stack([results[name] for results in each]) for name in each[0]}
 
 
-def _reals(results: Mapping[str, np.ndarray[Any, np.dtype[Any]]]) -> dict[str, Reals]:
-    return {name: np.asarray(array, dtype=np.float64) for name, array in results.items()}
+def _call(found: Translation, shapes: Mapping[str, Shape], arrays: Mapping[str, Reals]) -> dict[str, Reals]:
+    """Return the results of one call in float64."""
+    for name, shape in shapes.items():
+        if np.shape(arrays[name]) != shape:
+            raise TablaError(f"'{name}' has shape {np.shape(arrays[name])}, the program says {shape}")
+    values = evaluate(found.kernel, {tensor: np.asarray(arrays[name]) for name, tensor in found.parameters.items()})
+    return {name: np.asarray(values[tensor], dtype=np.float64) for name, tensor in found.results.items()}

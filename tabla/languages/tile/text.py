@@ -49,17 +49,11 @@ _CALLS: Mapping[str, str] = {
     "sine": "sin",
     "cosine": "cos",
     "hyperbolic_tangent": "tanh",
-    "tangent": "tan",
-    "arc_sine": "asin",
-    "arc_cosine": "acos",
-    "arc_tangent": "atan",
-    "hyperbolic_sine": "sinh",
-    "hyperbolic_cosine": "cosh",
     "error_function": "erf",
-    "complementary_error_function": "erfc",
     "maximum": "max",
     "minimum": "min",
     **{operator: composed.name for operator, composed in BY_OPERATOR.items()},
+    "round": "round",
 }
 
 

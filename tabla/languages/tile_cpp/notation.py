@@ -11,8 +11,7 @@ from tabla.graph.format import Format
 from tabla.graph.graph import Graph
 from tabla.languages.options import ProgramOptions
 from tabla.languages.reading import Reading
-from tabla.languages.tile.evaluate import kinds_of
-from tabla.languages.tile.notation import arguments_of, reading_of, shapes_of
+from tabla.languages.tile.notation import arguments_of, kinds_of, reading_of, shapes_of
 from tabla.languages.tile_cpp.trace import load, trace
 from tabla.languages.tile_cpp.words import speaking_cpp
 

@@ -124,7 +124,10 @@ def slope_of(function: str, at: tuple[float, ...]) -> list[float]:
 def test_slopes(function: str, at: tuple[float, ...]) -> None:
     signature = SIGNATURES[function]
     at = at[: signature.arity]
+    if function in ("asin", "acos"):
+        at = tuple(number / 3 for number in at)
     assume(len(set(at)) == len(at))
+    assume(function not in ("floor", "ceil", "round_even") or 2 * at[0] % 1)
     meaning: Callable[..., object] = signature.meaning
     step, expected = 1e-6, []
     for place in range(1 if signature.rule == "choice" else 0, signature.arity):

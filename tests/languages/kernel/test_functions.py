@@ -10,21 +10,26 @@ import pytest
 from numpy.typing import NDArray
 
 from tabla.base.source import Source, TablaError
+from tabla.graph.composed_functions import COMPOSED_FUNCTIONS
 from tabla.graph.evaluate import evaluate_fixed
 from tabla.graph.format import Format
 from tabla.graph.graph import Graph
 from tabla.graph.verify import verify
+from tabla.languages.kernel.evaluate import evaluate as evaluate_kernel
+from tabla.languages.kernel.lower import lower as lower_kernel
+from tabla.languages.kernel.parser import parse as parse_kernel
 from tabla.languages.tabla import parse as parse_tabla
 from tabla.languages.tabla.lower import lower as lower_tabla
 from tabla.languages.tc import parse as parse_tc
 from tabla.languages.tc.evaluate import evaluate as evaluate_tc
 from tabla.languages.tc.lower import lower as lower_tc
-from tabla.languages.tile import trace
+from tabla.languages.tile import edsl, trace
 from tabla.languages.tile.lower import lower as lower_tile
 from tabla.tile import TensorIndex, TensorOutput, exp, gradient, log, max, min, softplus
 
 FORMATS = [Format.parse(text) for text in ("q6.10", "q8.16", "q7.1")]
 EXPONENTS = (0, 1, -1, -2, -3, 2, 4, 10, 16, 17, 20, 1000, 1001, 0.5, -0.5, 1.5, -1.5, 2.5)
+COMPOSED = sorted(name for name, function in COMPOSED_FUNCTIONS.items() if function.arity == 1)
 Words = NDArray[np.int64]
 
 
@@ -37,6 +42,13 @@ def tc(value: str, fmt: Format, count: int = 1) -> Graph:
 
 def tile(function: Callable[[Any], Any], fmt: Format, count: int = 1) -> Graph:
     graph = lower_tile(trace(function, {"a": (count,)}, {}), number_format=fmt)
+    verify(graph)
+    return graph
+
+
+def kernel(value: str, fmt: Format, count: int = 1) -> Graph:
+    text = f"input a[{count}]: real; value y[{count}]: real; y[i] = {value} for i in 0:{count}; return y;"
+    graph = lower_kernel(parse_kernel(Source.from_text(text), "f"), number_format=fmt)
     verify(graph)
     return graph
 
@@ -121,6 +133,42 @@ def test_a_power_of_a_constant_that_no_product_makes() -> None:
     found = words_of(tc("pow(a(i), 0.1)", fmt, len(words)), fmt, words)
     assert np.array_equal(found, words_of(tile(lambda a: a**0.1, fmt, len(words)), fmt, words))
     assert np.abs(found - fmt.one * (words / fmt.one) ** 0.1).max() < 1.8
+
+
+@pytest.mark.parametrize("fmt", FORMATS, ids=str)
+@pytest.mark.parametrize("name", COMPOSED)
+def test_a_composed_function_is_one_function(name: str, fmt: Format) -> None:
+    """Texts of kernels, Tile, and Tensor Comprehensions where they have it, which round to the nearest otherwise."""
+    words = some_words(fmt)
+    found = words_of(kernel(f"{name}(a[i])", fmt, len(words)), fmt, words)
+    made = getattr(edsl, {"round_even": "round"}.get(name, name))
+    assert np.array_equal(found, words_of(tile(lambda a: made(a), fmt, len(words)), fmt, words))
+    if name != "round_even":
+        assert np.array_equal(found, words_of(tc(f"{name}(a(i))", fmt, len(words)), fmt, words))
+    if name in ("floor", "ceil", "round_even"):
+        real = COMPOSED_FUNCTIONS[name].reals(words / fmt.one)
+        assert np.array_equal(found, np.clip(real * fmt.one, fmt.lowest, fmt.highest))
+
+
+@pytest.mark.parametrize("name", ["floor", "ceil", "round_even"])
+def test_a_program_that_learns_has_no_rounding(name: str) -> None:
+    text = f"input x: real; model w: real; value g: real; g = {name}(w * x); update w -= 0.5 * g;"
+    with pytest.raises(TablaError, match=f"{name} in a program that learns does not run on the machine yet") as caught:
+        lower_kernel(parse_kernel(Source.from_text(text), "k"), number_format=FORMATS[0])
+    assert caught.value.hint and caught.value.labels
+
+
+def test_integers_of_kernels_have_bits_in_float_evaluation_alone() -> None:
+    text = "input n[4]: integer; value y[4]: real; "
+    text += "y[i] = real(shift_left(bit_and(n[i], bit_not(6)), 2) + bit_xor(5, 3)) for i in 0:4; return y;"
+    program = parse_kernel(Source.from_text(text), "k")
+    n = np.array([-9, 0, 7, 255])
+    assert evaluate_kernel(program, {"n": n})["y"].tolist() == (((n & ~6) << 2) + (5 ^ 3)).tolist()
+    with pytest.raises(TablaError, match="'shift_left' of integers does not run on the machine") as caught:
+        lower_kernel(program, number_format=FORMATS[0])
+    assert "eval --float" in str(caught.value.hint)
+    with pytest.raises(TablaError, match="'bit_not' is given real"):
+        parse_kernel(Source.from_text(text.replace("bit_not(6)", "integer(real(bit_not(6.0)))")), "k")
 
 
 @pytest.mark.parametrize("fmt", FORMATS, ids=str)

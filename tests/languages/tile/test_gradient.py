@@ -9,9 +9,9 @@ import pytest
 
 from tabla.base.source import TablaError
 from tabla.languages.tile import load, trace
-from tabla.languages.tile.evaluate import evaluate
 from tabla.languages.tile.tensors import Tensor, TensorOutput
 from tabla.tile import TensorIndexes, gradient
+from tests.languages.tile.meaning import evaluate
 from tests.languages.tile.references import PROGRAMS, REFERENCES
 
 # Whole numbers and jumps have no slope; of these the notation has no derivative, and says so.

@@ -11,7 +11,7 @@ import pytest
 from tabla import tile
 from tabla.base.source import TablaError
 from tabla.languages.tile import edsl, load, trace
-from tabla.languages.tile.evaluate import evaluate
+from tests.languages.tile.meaning import evaluate
 
 IMPORTS = (
     "",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tabla.languages.tile.evaluate import evaluate
+from tests.languages.tile.meaning import evaluate
 from tests.languages.tile.references import OWN, REFERENCES, traced
 
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from tabla.base.source import TablaError
 from tabla.graph.format import Format
 from tabla.graph.verify import verify
-from tabla.languages.tile.evaluate import evaluate
 from tabla.languages.tile.lower import lower
 from tests.graph.runs import evaluate_float
+from tests.languages.tile.meaning import evaluate
 from tests.languages.tile.random_contractions import Drawn, Form, contractions
 
 

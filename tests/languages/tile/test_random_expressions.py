@@ -13,9 +13,9 @@ import tabla.tile as tile
 from tabla.graph.format import Format
 from tabla.graph.verify import verify
 from tabla.languages.tile import trace
-from tabla.languages.tile.evaluate import evaluate
 from tabla.languages.tile.lower import lower
 from tests.graph.runs import evaluate_float
+from tests.languages.tile.meaning import evaluate
 
 SHAPES: list[tuple[int, ...]] = [(), (3,), (2, 1), (2, 3), (1,)]
 # Each operator in the notation and in numpy.

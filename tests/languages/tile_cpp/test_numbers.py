@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tabla.base.source import Source
-from tabla.languages.tile.evaluate import evaluate
 from tabla.languages.tile_cpp.trace import load, trace
+from tests.languages.tile.meaning import evaluate
 
 SNIPPETS = {
     "x = 7 / 2;": 3,

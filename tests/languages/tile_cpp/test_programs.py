@@ -13,9 +13,9 @@ from tabla.graph.evaluate import evaluate_fixed
 from tabla.graph.format import Format
 from tabla.graph.passes.pipeline import run_passes
 from tabla.languages.tile import Program
-from tabla.languages.tile.evaluate import evaluate
 from tabla.languages.tile.lower import lower
 from tabla.languages.tile_cpp.trace import load, trace
+from tests.languages.tile.meaning import evaluate
 from tests.languages.tile_cpp.references import REFERENCES, TUTORIAL, Reference, traced, tutorial
 from tests.schedule.agreement import agree
 

@@ -398,8 +398,3 @@ def mentioned(operand: Operand) -> tuple[str, ...]:
 def single(term: Term) -> Operand | None:
     """Return the operand of a term that is one operand, with either sign and not summed; None for any other term."""
     return term.factors[0] if len(term.factors) == 1 and not term.reduce else None
-
-
-def negated(terms: Sum) -> Sum:
-    """Return the sum with its signs changed."""
-    return tuple(replace(term, sign=-term.sign) for term in terms)

@@ -34,7 +34,7 @@ from tabla.languages.kernel.faults import refused
 from tabla.languages.kernel.lower.builder import GraphBuilder, single
 from tabla.languages.kernel.lower.choices import choice, factor_of, undivided
 from tabla.languages.kernel.lower.elements import Elements
-from tabla.languages.kernel.lower.functions import Functions, idle
+from tabla.languages.kernel.lower.functions import Functions, idle, refuse_without_fraction
 from tabla.languages.kernel.lower.integers import Integers
 from tabla.languages.kernel.lower.scaled import SummedPart, times
 from tabla.languages.kernel.lower.values import (
@@ -50,6 +50,7 @@ from tabla.languages.kernel.lower.values import (
     span_of,
     starts,
 )
+from tabla.languages.kernel.signatures import SIGNATURES
 
 _ONE = Constant(value=Fraction(1))
 _ZERO = Constant(value=Fraction(0))
@@ -216,6 +217,8 @@ class Expressions:
         match call.function, call.arguments:
             case (("divide" | "remainder" | "integer"), _) if call.type == "integer" and self._folded(call) is None:
                 return self._integers.as_real(self._integers.word(call), span)
+            case function, _ if SIGNATURES[function].rule == "integers" and self._folded(call) is None:
+                return self._integers.as_real(self._integers.word(call), span)
             case comparison, (left, right) if (
                 comparison in COMPARISONS
                 and left.type == "integer"
@@ -316,10 +319,9 @@ class Expressions:
             case "not":
                 return Sum(terms=(Term(factors=(_ONE,)), Term(factors=(words[0],), sign=-1)))
             case name if name in COMPOSED_FUNCTIONS:
-                functions = self._functions(call.span)
-                return Sum(
-                    terms=undivided(COMPOSED_FUNCTIONS[name].words(functions.part, functions.number_format, *words))
-                )
+                functions, composed = self._functions(call.span), COMPOSED_FUNCTIONS[name]
+                refuse_without_fraction(composed, functions.number_format, call.span)
+                return Sum(terms=undivided(composed.words(functions.part, functions.number_format, *words)))
             case function:
                 return Word(operation=Function(name=function, operand=words[0]), span=call.span)
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from tabla.base.source import Span
+from tabla.base.source import Label, Span, TablaError
+from tabla.graph.composed_functions import ComposedFunction
 from tabla.graph.format import Format
 from tabla.graph.graph import Constant, Divide, ExtremeOp, Function, FunctionName, Linear, Operand, Read, Term
+from tabla.graph.whole import Part
 from tabla.languages.kernel.lower.builder import Sum, single
 from tabla.languages.kernel.lower.scaled import times
-from tabla.languages.kernel.lower.whole import Part
 
 MOST_FACTORS = 16
 """The largest whole power that is multiplied factor by factor. Larger ones are squared repeatedly."""
@@ -25,6 +26,14 @@ _ZERO = Constant(value=Fraction(0))
 def idle(op: ExtremeOp, limit: Fraction | None, number_format: Format) -> bool:
     """Return whether no word reaches a limit, so that it changes none: ``min(a, 1000)`` where words end at 32."""
     return limit is not None and not number_format.holds(limit) and (limit > 0 if op == "min" else limit < 0)
+
+
+def refuse_without_fraction(function: ComposedFunction, number_format: Format, span: Span | None) -> None:
+    """Raise `TablaError` where a function needs fraction bits and a format has none."""
+    if function.needs_fraction and not number_format.fraction:
+        message = f"{function.name} needs fraction bits, {number_format} has none"
+        place = [Label(span)] if span else []
+        raise TablaError(message, *place, hint="choose a format with fraction bits, such as q12.4")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,13 +25,13 @@ from tabla.graph.graph import (
     Read,
     Term,
 )
+from tabla.graph.whole import Part, integer, modulus, truncated
 from tabla.languages.kernel import tree
 from tabla.languages.kernel.constants import affine_of
 from tabla.languages.kernel.faults import refused
 from tabla.languages.kernel.lower.choices import choice, undivided
 from tabla.languages.kernel.lower.functions import idle
 from tabla.languages.kernel.lower.values import COMPARISONS, EXTREMES, Sum, Value, Word, known_of, operand_of, starts
-from tabla.languages.kernel.lower.whole import Part, integer, modulus, truncated
 
 _ARITHMETIC = ("add", "subtract", "multiply", "divide", "remainder", "negate", "abs", "min", "max")
 _ONE = Constant(value=Fraction(1))
@@ -164,7 +164,9 @@ class Integers:
                     return Sum(terms=(Term(factors=(test, one)),))
                 return Sum(terms=choice(test, one, two))
             case function, _:
-                raise refused(f"'{function}' of integers does not run on the machine", span, "compute it in reals")
+                raise refused(
+                    f"'{function}' of integers does not run on the machine", span, "tabla eval --float has it"
+                )
 
     def _combined(self, call: tree.Apply, values: list[Value]) -> Value:
         span = call.span

@@ -11,17 +11,29 @@ from fractions import Fraction
 
 from tabla.base.faults import did_you_mean
 from tabla.base.source import Span, TablaError
+from tabla.graph.composed_functions import COMPOSED_FUNCTIONS
 from tabla.graph.format import Format
 from tabla.graph.graph import Affine, Constant, Graph, Index, Read, Term
 from tabla.graph.unread_parts import MEANT
 from tabla.languages.kernel.boxes import Box, axes
+from tabla.languages.kernel.faults import refused
 from tabla.languages.kernel.lower.builder import GraphBuilder
 from tabla.languages.kernel.lower.dividends import divided_alone, remark
 from tabla.languages.kernel.lower.elements import Copied, Elements, Multiplied, Piece, solvable
 from tabla.languages.kernel.lower.expressions import Expressions
 from tabla.languages.kernel.lower.rate import Descent, Rate, is_product
 from tabla.languages.kernel.lower.values import Sum, inside, unlimited
-from tabla.languages.kernel.tree import Kernel, Number, Reduce, Statement, Tensor, Update
+from tabla.languages.kernel.tree import Apply, Kernel, Number, Reduce, Statement, Tensor, Update, walk
+
+
+def refuse_rounding(statement: Statement) -> None:
+    """Refuse whole numbers that are made of reals in a kernel that learns, because training compares the words with the
+    same graph in float64, which does not round to words.
+    """
+    for part in walk(statement.value):
+        if isinstance(part, Apply) and part.function in COMPOSED_FUNCTIONS and COMPOSED_FUNCTIONS[part.function].rounds:
+            message = f"{part.function} in a program that learns does not run on the machine yet"
+            raise refused(message, part.span, "compute it before, and hand the result in")
 
 
 class Updater:
@@ -107,6 +119,8 @@ class _Lowering:
                 self._builder.tensor(name, tensor.shape, role, origin=name, span=tensor.span, base=tensor.base)
                 self._elements.given(name)
         for statement in kernel.statements:
+            if kernel.updates:
+                refuse_rounding(statement)
             self._state(statement)
         # Results come first: a gradient that is one is computed under its own name, beside its update.
         returned = tuple((each, self._elements.result(each)) for each in shown)

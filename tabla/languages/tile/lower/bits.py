@@ -11,8 +11,8 @@ from fractions import Fraction
 
 from tabla.graph.format import Format
 from tabla.graph.graph import Compare, Constant, Divide, Linear, Operand, Term
-from tabla.languages.kernel.lower.builder import Sum, negated
-from tabla.languages.kernel.lower.whole import Part, halved, modulus
+from tabla.graph.whole import Part, halved, modulus, negated
+from tabla.languages.kernel.lower.builder import Sum
 
 _ZERO = Constant(value=Fraction(0))
 

@@ -23,15 +23,14 @@ from tabla.graph.graph import (
     Read,
     Term,
 )
+from tabla.graph.whole import Part, negated, quotient, toward_zero
 from tabla.languages.kernel.lower import scaled
-from tabla.languages.kernel.lower.builder import GraphBuilder, Sum, negated
+from tabla.languages.kernel.lower.builder import GraphBuilder, Sum
 from tabla.languages.kernel.lower.choices import choice, factor_of, plain_term, undivided
-from tabla.languages.kernel.lower.functions import Functions, idle
-from tabla.languages.kernel.lower.whole import Part, ceil, floor, half_even, quotient, toward_zero
+from tabla.languages.kernel.lower.functions import Functions, idle, refuse_without_fraction
 from tabla.languages.tile import program as tile
 from tabla.languages.tile.elementwise import WHOLE
 from tabla.languages.tile.lower.bits import Bits
-from tabla.languages.tile.lower.curves import HYPERBOLIC, MADE, Curves
 from tabla.languages.tile.lower.known import Subscripts, constant, refuse, stretched
 from tabla.languages.tile.lower.whole_numbers import WholeNumbers
 from tabla.languages.tile.program import Contraction, Elementwise, Node, Number, Operator, Ordinal
@@ -136,28 +135,16 @@ class Expressions:
                 left, right = (self.word(*part) for part in parts)
                 word = quotient(left, right, self.parts(node.span), self.builder.number_format.fraction)
                 return (Term(factors=(word,)),)
-            case "round":
-                word = self.word(*parts[0])
-                return undivided(half_even(word, self.parts(node.span), self.builder.number_format.fraction))
             case "power":
                 return self._power(node, *parts)
             case operator if operator in BY_OPERATOR:
+                refuse_without_fraction(BY_OPERATOR[operator], self.builder.number_format, node.span)
                 words = [self.word(*part) for part in parts]
                 made = BY_OPERATOR[operator].words(self.parts(node.span), self.builder.number_format, *words)
                 return undivided(made)
             case operator if operator in WHOLE:
                 terms = self._whole(node, parts)
                 return terms if operator == "shift_left" else undivided(terms)
-            case operator if operator in MADE:
-                if operator in HYPERBOLIC and not self.builder.number_format.fraction:
-                    hint = "choose a format with fraction bits, such as q12.4"
-                    refuse(f"{operator} needs fraction bits, {self.builder.number_format} has none", node.span, hint)
-                curves = Curves(self.parts(node.span), self.builder.number_format)
-                return undivided(curves.of(operator, self.word(*parts[0])))
-            case "floor" | "ceil":
-                to_whole = floor if node.operator == "floor" else ceil
-                word = to_whole(self.word(*parts[0]), self.parts(node.span), self.builder.number_format.fraction)
-                return (Term(factors=(word,)),)
             case _:
                 return (Term(factors=(self._part(self.operation(node, at), node.span),)),)
 

@@ -35,16 +35,7 @@ _REAL: Mapping[str, Callable[..., float]] = {
     "hyperbolic_tangent": math.tanh,
     "sine": math.sin,
     "cosine": math.cos,
-    "tangent": math.tan,
-    "arc_sine": math.asin,
-    "arc_cosine": math.acos,
-    "arc_tangent": math.atan,
-    "hyperbolic_sine": math.sinh,
-    "hyperbolic_cosine": math.cosh,
     "error_function": math.erf,
-    "complementary_error_function": math.erfc,
-    "floor": lambda value: float(math.floor(value)),
-    "ceil": lambda value: float(math.ceil(value)),
     **{operator: composed.folds for operator, composed in BY_OPERATOR.items()},
 }
 

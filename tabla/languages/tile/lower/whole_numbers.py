@@ -15,9 +15,9 @@ from tabla.base.source import Span
 from tabla.graph import graph
 from tabla.graph.format import Format
 from tabla.graph.graph import Constant, Divide, Linear, Operand, Read, Term
-from tabla.languages.kernel.lower.builder import GraphBuilder, Sum, negated
+from tabla.graph.whole import Part, integer, modulus, negated, toward_zero
+from tabla.languages.kernel.lower.builder import GraphBuilder, Sum
 from tabla.languages.kernel.lower.functions import MOST_FACTORS, idle
-from tabla.languages.kernel.lower.whole import Part, integer, modulus, toward_zero
 from tabla.languages.tile.lower.known import Subscripts, constant, refuse, stretched
 from tabla.languages.tile.program import (
     Contraction,

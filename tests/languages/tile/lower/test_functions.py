@@ -14,10 +14,10 @@ import tabla.tile as tile
 from tabla.base.source import TablaError
 from tabla.graph.format import Format
 from tabla.languages.tile import trace
-from tabla.languages.tile.evaluate import evaluate
 from tests.graph.error_bounds import error_bound
 from tests.graph.runs import evaluate_float
 from tests.languages.tile.lower.witnesses import agreed, graph_of, in_words
+from tests.languages.tile.meaning import evaluate
 
 Array = np.ndarray[Any, Any]
 EXACT: dict[str, Callable[[Array], Array]] = {
@@ -173,6 +173,6 @@ def test_numbers_are_folded() -> None:
 
 
 def test_a_format_without_fraction_has_no_hyperbolic_functions() -> None:
-    with pytest.raises(TablaError, match=r"hyperbolic_sine needs fraction bits, q8\.0 has none") as caught:
+    with pytest.raises(TablaError, match=r"sinh needs fraction bits, q8\.0 has none") as caught:
         graph_of(called("sinh"), {"X": np.zeros(3)}, "q8.0")
     assert caught.value.hint

@@ -10,9 +10,9 @@ from tabla.graph.format import Format
 from tabla.graph.graph import Compare
 from tabla.graph.passes.pipeline import run_passes
 from tabla.languages.tile import load, trace
-from tabla.languages.tile.evaluate import evaluate
 from tabla.languages.tile.lower import lower
 from tests.graph.runs import evaluate_float
+from tests.languages.tile.meaning import evaluate
 from tests.languages.tile.references import PROGRAMS, REFERENCES
 from tests.languages.tile.test_gradient import REFUSED, loss_of
 from tests.schedule.agreement import agree

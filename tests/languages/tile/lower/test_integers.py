@@ -12,11 +12,11 @@ import pytest
 from tabla.base.source import TablaError
 from tabla.graph.format import Format
 from tabla.languages.tile import trace
-from tabla.languages.tile.evaluate import evaluate
 from tabla.languages.tile.lower import lower
 from tabla.languages.tile.text import program_text
 from tabla.tile import cast, gradient, update
 from tests.languages.tile.lower.witnesses import agreed, evaluated, graph_of, in_words
+from tests.languages.tile.meaning import evaluate
 
 FORMAT = Format.parse("q5.3")
 WHOLE = np.arange(-16.0, 16.0)

@@ -22,10 +22,10 @@ from tabla.graph.passes.pipeline import run_passes
 from tabla.graph.text import graph_text
 from tabla.graph.verify import verify
 from tabla.languages.tile import trace
-from tabla.languages.tile.evaluate import evaluate
 from tabla.languages.tile.lower import lower
 from tabla.tile import TensorIndexes, TensorOutput
 from tests.graph.runs import evaluate_float
+from tests.languages.tile.meaning import evaluate
 from tests.languages.tile.random_contractions import Drawn, contractions
 from tests.languages.tile.references import REFERENCES, traced
 from tests.schedule.agreement import agree

@@ -13,9 +13,9 @@ from tabla.graph.graph import Graph
 from tabla.graph.passes.pipeline import shaped
 from tabla.graph.verify import verify
 from tabla.languages.tile import trace
-from tabla.languages.tile.evaluate import evaluate
 from tabla.languages.tile.lower import lower
 from tabla.templates.template import template_for
+from tests.languages.tile.meaning import evaluate
 from tests.schedule.agreement import agree
 
 Array = np.ndarray[Any, Any]

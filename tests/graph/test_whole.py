@@ -13,10 +13,10 @@ from tabla.graph.format import Format
 from tabla.graph.passes.pipeline import shaped
 from tabla.graph.verify import verify
 from tabla.languages.tile import trace
-from tabla.languages.tile.evaluate import evaluate
 from tabla.languages.tile.lower import lower
 from tabla.templates.template import template_for
 from tabla.tile import cast, round, update
+from tests.languages.tile.meaning import evaluate
 from tests.schedule.agreement import agree
 
 

@@ -7,6 +7,7 @@ Multiplied by 2^F, that integer is the same whole number as a real word.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 
 from tabla.graph.format import Format
@@ -15,9 +16,17 @@ from tabla.graph.graph import Compare, Constant, Divide, Linear, Operand, Operat
 Part = Callable[[Operation], Read]
 """Makes a temporary of an operation."""
 
+Terms = tuple[Term, ...]
+"""A sum that is not rounded yet."""
+
 _HALF = Constant(value=Fraction(1, 2))
 _ONE = Constant(value=Fraction(1))
 _ZERO = Constant(value=Fraction(0))
+
+
+def negated(terms: Terms) -> Terms:
+    """Return the sum with its signs changed."""
+    return tuple(replace(term, sign=-term.sign) for term in terms)
 
 
 def integer(word: Operand, part: Part, fraction: int, *, halves: int = 0) -> Read:
@@ -60,7 +69,7 @@ def half_up(word: Operand, part: Part, fraction: int, *, halves: int = 0) -> Rea
     return _real(integer(word, part, fraction, halves=halves), part, fraction)
 
 
-def half_even(word: Operand, part: Part, fraction: int) -> tuple[Term, ...]:
+def half_even(word: Operand, part: Part, fraction: int) -> Terms:
     """Return the whole number nearest to `word`, halves rounded to the even one, as a sum."""
     if not fraction:
         return (Term(factors=(word,)),)

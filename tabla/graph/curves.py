@@ -1,4 +1,4 @@
-"""Functions that the function unit does not have, made of those that it has (decision 14, "Functions")."""
+"""Curves that the function unit does not have, made of those that it has (decision 14, "Functions")."""
 
 from __future__ import annotations
 
@@ -9,18 +9,8 @@ from fractions import Fraction
 from tabla.graph.decimals import PI
 from tabla.graph.format import Format
 from tabla.graph.graph import Compare, CompareOp, Constant, Divide, Function, FunctionName, Linear, Operand, Read, Term
-from tabla.languages.kernel.lower.builder import Sum, negated
-from tabla.languages.kernel.lower.whole import Part
-from tabla.languages.tile.program import Operator
+from tabla.graph.whole import Part, Terms, negated
 
-MADE: frozenset[Operator] = frozenset(
-    {
-        "tangent", "arc_sine", "arc_cosine", "arc_tangent", "hyperbolic_sine", "hyperbolic_cosine",
-        "complementary_error_function",
-    }
-)  # fmt: skip
-HYPERBOLIC: frozenset[Operator] = frozenset({"hyperbolic_sine", "hyperbolic_cosine"})
-"""Those that need fraction bits."""
 _ONE = Constant(value=Fraction(1))
 _HALF = Constant(value=Fraction(1, 2))
 _TURN = Fraction(PI)
@@ -33,26 +23,16 @@ class Curves:
     def __init__(self, part: Part, number_format: Format) -> None:
         self._part, self._format = part, number_format
 
-    def of(self, operator: Operator, word: Operand) -> Sum:
-        """Return a function of `MADE` as a sum."""
-        match operator:
-            case "tangent":
-                return _term(self._part(Divide(left=self._function("sin", word), right=self._function("cos", word))))
-            case "arc_sine" | "arc_cosine":
-                return self._arc(word, from_cosine=operator == "arc_cosine")
-            case "arc_tangent":
-                return self._arc_tangent(word)
-            case "hyperbolic_sine":
-                return self._hyperbolic(word, -1)
-            case "hyperbolic_cosine":
-                return self._hyperbolic(word, 1)
-            case "complementary_error_function":
-                return (*_term(_ONE), *negated(_term(self._function("erf", word))))
-            case _:
-                raise AssertionError(f"{operator} is not made of other functions")
+    def tangent(self, word: Operand) -> Terms:
+        """Return sine over cosine."""
+        return _term(self._part(Divide(left=self._function("sin", word), right=self._function("cos", word))))
 
-    def _arc_tangent(self, word: Operand) -> Sum:
-        """Beyond -1 and 1 it is a quarter turn less the arc tangent of the reciprocal."""
+    def rest_of_error(self, word: Operand) -> Terms:
+        """Return 1 less the error function."""
+        return (*_term(_ONE), *negated(_term(self._function("erf", word))))
+
+    def arc_tangent(self, word: Operand) -> Terms:
+        """Return the arc tangent. Beyond -1 and 1 it is a quarter turn less the arc tangent of the reciprocal."""
         above, below, outside = self._outside(word, Fraction(1))
         # One quotient for both: word / 1 inside, 1 / word outside. So nothing is divided by 0.
         over = self._sum(*_term(word), _times(outside, word, -1), *_term(outside))
@@ -61,8 +41,10 @@ class Curves:
         turned = _times(outside, angle, -1)
         return (_times(above, _QUARTER), _times(below, _QUARTER, -1), *_term(angle), turned, turned)
 
-    def _arc(self, word: Operand, *, from_cosine: bool) -> Sum:
-        """The arc over a chord: of 2x where x is at most a half, and else of sqrt(2 - 2|x|), which leads to the
+    def arc(self, word: Operand, *, from_cosine: bool) -> Terms:
+        """Return the arc sine, or the arc cosine.
+
+        It is the arc over a chord: of 2x where x is at most a half, and else of sqrt(2 - 2|x|), which leads to the
         angle's complement. Both chords are at most 1 long.
         """
         above, below, outside = self._outside(word, Fraction(1, 2))
@@ -75,14 +57,16 @@ class Curves:
             quarters = (_times(above, _QUARTER), _times(below, _QUARTER, -1))
             return (*quarters, _times(above, arc, -1), _times(below, arc), half)
         upper = (*_term(_QUARTER), _times(above, _QUARTER, -1))
-        turn: Sum = (_times(below, _QUARTER),)
+        turn: Terms = (_times(below, _QUARTER),)
         if self._format.holds(_TURN):
             turn = (_times(below, Constant(value=_TURN)), _times(below, _QUARTER, -1))
         return (*upper, *turn, _times(above, arc), _times(below, arc, -1), *negated((half,)))
 
-    def _hyperbolic(self, word: Operand, sign: int) -> Sum:
-        """``2 exp(|x| - 2 ln 2) +- exp(-|x|) / 2``, with the sign of x for the sine. No power leaves the format before
-        the result does.
+    def hyperbolic(self, word: Operand, sign: int) -> Terms:
+        """Return the hyperbolic cosine, or with the sign -1 the hyperbolic sine.
+
+        It is ``2 exp(|x| - 2 ln 2) +- exp(-|x|) / 2``, with the sign of x for the sine. No power leaves the format
+        before the result does.
 
         The word of 2 ln 2 is rounded up. What it is too large by is made good by a factor.
         """
@@ -105,7 +89,7 @@ class Curves:
         back = _times(negative, result, -1)
         return (*_term(result), back, back)
 
-    def _corrected(self, word: Operand, excess: Fraction) -> Sum:
+    def _corrected(self, word: Operand, excess: Fraction) -> Terms:
         """``word * excess`` for an excess below 2^-F, whose digits of F bits each are words."""
         digits: list[Fraction] = []
         one, weight = self._format.one, 1
@@ -114,10 +98,10 @@ class Curves:
             digits.append(Fraction(math.floor(excess * one**2), one))
             excess = excess * one - digits[-1]
             weight *= one
-        terms: Sum = ()
+        terms: Terms = ()
         last = Constant(value=Fraction(1, one))
         for digit in reversed(digits):
-            own: Sum = (_times(word, Constant(value=digit)),) if digit else ()
+            own: Terms = (_times(word, Constant(value=digit)),) if digit else ()
             if own or terms:
                 terms = (_times(self._sum(*own, *terms), last),)
         return terms
@@ -135,7 +119,7 @@ class Curves:
         return self._part(Linear(terms=terms))
 
 
-def _term(word: Operand) -> Sum:
+def _term(word: Operand) -> Terms:
     return (Term(factors=(word,)),)
 
 

@@ -1,4 +1,4 @@
-"""What a program means, by brute force: all sets of valid index values, one after the other, in float64."""
+"""A witness of what a program means, by brute force: all valid index values, one after the other, in float64."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from tabla.languages.tile.program import (
     Aggregation,
     Contraction,
     Elementwise,
-    Input,
     Kind,
     Node,
     Number,
@@ -180,17 +179,7 @@ _OPERATORS: Mapping[str, Callable[..., Any]] = {
     "cosine": np.cos,
     "hyperbolic_tangent": np.tanh,
     "sigmoid": _sigmoid,
-    "round": np.round,
-    "floor": np.floor,
-    "ceil": np.ceil,
-    "tangent": np.tan,
-    "arc_sine": np.arcsin,
-    "arc_cosine": np.arccos,
-    "arc_tangent": np.arctan,
-    "hyperbolic_sine": np.sinh,
-    "hyperbolic_cosine": np.cosh,
     "error_function": np.vectorize(math.erf, otypes=[np.float64]),
-    "complementary_error_function": np.vectorize(math.erfc, otypes=[np.float64]),
     "remainder": _remainder,
     "bit_and": np.bitwise_and,
     "bit_or": np.bitwise_or,
@@ -218,20 +207,3 @@ def _elementwise(node: Elementwise, parts: list[Array]) -> Array:
     if node.kind == "boolean" and value.dtype != np.bool_:
         value = value != 0
     return np.broadcast_to(value, node.shape).astype(TYPES[node.kind])
-
-
-def kinds_of(types: Mapping[str, str]) -> dict[str, Kind]:
-    """Return the kinds of arrays, given what numpy calls the kinds of their element types."""
-    kinds: dict[str, Kind] = {}
-    for name, letter in types.items():
-        match letter:
-            case "b":
-                kinds[name] = "boolean"
-            case "i" | "u":
-                kinds[name] = "integer"
-            case _:
-                kinds[name] = "float"
-    return kinds
-
-
-__all__ = ["TYPES", "Input", "evaluate", "kinds_of"]
