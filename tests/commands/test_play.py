@@ -35,6 +35,7 @@ from tabla.driver import build
 from tabla.examples.catalogue import EXAMPLES
 
 ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs/play.md"
 PROGRAM = """model_input x[3];
 model_output y;
 model w[3];
@@ -46,7 +47,7 @@ g[i] = e * x[i];
 """
 LINE = Request(name="line", text=PROGRAM, pes=2, format="q6.10", minibatch=1, data=MADE_UP, epochs=3, engine="model")
 LONG = replace(LINE, epochs=1000, engine="model")
-PATIENCE = 120.0
+PATIENCE = 60.0
 
 
 @dataclass(frozen=True)
@@ -204,6 +205,13 @@ def test_a_wrong_option_is_an_error(server: Server, changed: dict[str, Any], sai
     assert "Traceback" not in state["fault"]["text"] and "fault of tabla" not in state["fault"]["text"]
 
 
+def test_data_that_does_not_fit_leaves_the_verilog(server: Server) -> None:
+    run = server.start(replace(LINE, data="linear"))
+    state = server.ended(run)
+    assert state["state"] == FAULT and state["results"].keys() >= {"graph.svg", "schedule.html", "verilog.v"}
+    assert server.result(run, "verilog.v").endswith("endmodule\n")
+
+
 def test_a_program_without_a_gradient_learns_nothing(server: Server) -> None:
     text = "model_input x[3];\nmodel w[3];\niterator i[0:3];\np = sum[i](w[i] * x[i]);\n"
     state = server.ended(server.start(replace(LINE, text=text)))
@@ -348,6 +356,9 @@ def test_a_signal_leaves_no_process_and_no_folder(tmp_path: Path, number: int, s
         server.process.send_signal(number)
         assert server.process.wait(timeout=20) == status
         _, said = server.process.communicate()
+        shown = re.findall(r"^```text\n\$ tabla play\n(.*)\n(.*)\n```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+        assert shown[0][0].startswith("playground   http://127.0.0.1:") and shown[0][0].endswith("/")
+        assert said.splitlines()[0] == shown[0][1]
         assert said.endswith("Ctrl-C ends it.\n" if status == 0 else "error: terminated\n")
         assert not [each for each in children if Path("/proc", each).exists()]
     assert list(tmp_path.iterdir()) == []

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from manual.browser import BROWSER, Tab, browser
-from tests.commands.test_play import Server, playing
+from tabla.commands.playground.runs import DONE
+from tests.commands.test_play import LINE, Server, playing
 
 pytestmark = pytest.mark.skipif(not BROWSER, reason="no chromium: the playground is not tried in a browser")
 ENDED = "['Done.', 'Stopped.', 'There is an error.'].find((each) => get('status').textContent === each)"
@@ -131,6 +132,16 @@ def test_a_run_that_takes_the_place_of_another(tab: Tab) -> None:
     tab.run("get('epochs').value = 2; get('form').requestSubmit()")
     assert tab.until(ENDED) == "Done."
     assert "2 epochs" in seen(tab, "training")
+
+
+def test_a_run_of_another_page_is_told(tab: Tab, server: Server) -> None:
+    tab.run("get('data').value = 'made up'; get('epochs').value = 1000")
+    click(tab, "run")
+    tab.until("document.querySelector('#training svg') !== null")
+    other = server.start(LINE)
+    tab.until("get('status').textContent.startsWith('Another page has started a run')")
+    assert tab.run("get('stop').disabled") is True
+    assert server.ended(other)["state"] == DONE
 
 
 def test_the_editor_has_the_colours_of_the_language(tab: Tab) -> None:

@@ -40,15 +40,16 @@ def main() -> None:
         with listening(_Steps()):
             carry_out(request, _tell)
     except TablaError as fault:
-        _tell({"fault": str(fault), "places": places(fault, f"{request.name}.t")})
+        _tell(_fault(fault, request))
     except MemoryError:
         _tell({"fault": "error: the memory of this machine is not enough\nhint: use smaller sizes"})
 
 
-def places(fault: TablaError, file: str) -> list[tuple[int, int]]:
-    """Return the lines and columns of a file, counted from 1, at which a fault and those found with it are."""
-    found = [each.span for one in (fault, *fault.more) for each in one.labels[:1] if each.span.source.name == file]
-    return [(span.line, span.column) for span in found]
+def _fault(fault: TablaError, request: Request) -> dict[str, Any]:
+    """Return the message about a fault, with its lines and columns in the program, counted from 1."""
+    spans = [each.span for one in (fault, *fault.more) for each in one.labels[:1]]
+    own = [(span.line, span.column) for span in spans if span.source.name == f"{request.name}.t"]
+    return {"fault": str(fault), "places": own}
 
 
 def _tell(message: dict[str, Any]) -> None:
@@ -72,7 +73,7 @@ class _Steps:
 def carry_out(request: Request, tell: Tell) -> None:
     """Build the program, and learn if the request says so. Each result is told when it has been found.
 
-    A fault of the program, of an option or of the data is a `TablaError`.
+    A fault of the program or of an option is a `TablaError`. One of the data is told, and the Verilog is written still.
     """
     epochs = EPOCHS.checked("epochs", request.epochs)
     options = Options.of(
@@ -94,7 +95,10 @@ def carry_out(request: Request, tell: Tell) -> None:
     elif not made.lowered.updates:
         tell({"note": "The program has no gradient, so nothing is learnt."})
     else:
-        _learn(made, request, epochs, tell)
+        try:
+            _learn(made, request, epochs, tell)
+        except TablaError as fault:
+            tell(_fault(fault, request))
     tell({"step": "writing Verilog"})
     tell({"result": "verilog.v", "text": made.verilog})
 

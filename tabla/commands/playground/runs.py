@@ -24,8 +24,8 @@ from tabla.base.processes import running
 from tabla.commands.playground.request import Request
 
 JOB = "tabla.commands.playground.job"
-RUNNING, DONE, FAULT, STOPPED = "running", "done", "fault", "stopped"
-"""The states of a run."""
+RUNNING, DONE, FAULT, STOPPED, REPLACED = "running", "done", "fault", "stopped", "replaced"
+"""The states of a run. One is replaced if another one was asked for before its end."""
 _POLL = 0.5
 """Seconds after which the main thread looks for signals, on systems where nothing else wakes it."""
 _LAST_LINES = 25
@@ -168,7 +168,7 @@ class Runs:
                 last = said.read_text(encoding="utf-8", errors="replace").splitlines()[-_LAST_LINES:]
                 text = f"error: the run ended with status {status}, which is a fault of tabla"
                 run.take({"fault": "\n".join([text, *last])})
-        run.end(DONE if ended else STOPPED)
+        run.end(DONE if ended else STOPPED if following is None else REPLACED)
         return following
 
     def _listen(self, run: Run, process: subprocess.Popen[bytes]) -> None:

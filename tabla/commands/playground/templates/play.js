@@ -100,11 +100,13 @@ function links(run, name, file) {
   line.append(open, " · ", save);
   return line;
 }
-async function content(run, name) {
-  const answer = await fetch(place(run, name));
-  if (!answer.ok) throw new Error(answer.statusText);
-  return answer.text();
+// The server keeps the last run alone.
+const REPLACED = "Another page has started a run, which has taken the place of this one.";
+function checked(answer) {
+  if (!answer.ok) throw new Error(answer.status === 404 ? REPLACED : `${answer.status} ${answer.statusText}`);
+  return answer;
 }
+const content = async (run, name) => checked(await fetch(place(run, name))).text();
 function fragment(html) {
   // The server has escaped every name of the program, and no script of a fragment may run.
   const box = made("div");
@@ -136,6 +138,7 @@ const show = {
   },
 };
 async function take(state) {
+  if (state.state === "replaced") throw new Error(REPLACED);
   const stages = { running: state.step + " …", done: "Done.", stopped: "Stopped.", fault: "There is an error." };
   get("status").textContent = stages[state.state];
   const first = state.fault && get("faults").hidden;
@@ -171,8 +174,7 @@ function request() {
 }
 async function post(path, value) {
   const answer = await fetch(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(value) });
-  if (!answer.ok) throw new Error(`${answer.status} ${answer.statusText}`);
-  return answer.json();
+  return checked(answer).json();
 }
 function busy(on) {
   get("stop").disabled = !on;
@@ -182,8 +184,7 @@ async function follow(run) {
   let state = { state: "running", version: -1 };
   while (state.state === "running" && running === run) {
     const answer = await fetch(place(run, "state?after=" + state.version));
-    if (!answer.ok) throw new Error(answer.statusText);
-    state = await answer.json();
+    state = await checked(answer).json();
     if (running === run) await take(state);
   }
 }
@@ -197,12 +198,13 @@ async function start() {
   }
   get("status").textContent = "starting …";
   busy(true);
-  let run = null;
+  let run = running = null;  // what is still said of the run before is not heard any more
   try {
     run = running = (await post("run", request())).run;
     await follow(run);
   } catch (fault) {
-    if (running === run) get("status").textContent = `tabla play does not answer (${fault.message}). Does it still run?`;
+    const gone = `tabla play does not answer (${fault.message}). Does it still run?`;
+    if (running === run) get("status").textContent = fault.message === REPLACED ? REPLACED : gone;
   }
   if (running === run) busy(false);
 }
