@@ -19,6 +19,8 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 
 _ENDING = (signal.SIGINT, signal.SIGTERM)
+INTERRUPTED = 128 + signal.SIGINT
+"""The exit status after Ctrl-C."""
 _AGAIN = 0.1
 """Seconds after which a signal whose exception was lost is raised once more."""
 

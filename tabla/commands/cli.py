@@ -1,7 +1,8 @@
 """The command line: it parses the arguments, runs one command and returns the exit status.
 
 The status is 0 when the command succeeded, 1 for a fault of the user's program or data, 2 for a wrong command line,
-130 after Ctrl-C and 143 after SIGTERM. A fault of this tool itself is an exception with its traceback.
+130 after Ctrl-C and 143 after SIGTERM. A command that runs until Ctrl-C, as ``tabla play`` does, ends with 0 then. A
+fault of this tool itself is an exception with its traceback.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from typing import Any, NoReturn, TextIO
 from tabla._version import VERSION
 from tabla.base.caches import SharedCacheWarning
 from tabla.base.disk import cure
-from tabla.base.interrupts import Interrupted, handled, private_temporary_folder
+from tabla.base.interrupts import INTERRUPTED, Interrupted, handled, private_temporary_folder
 from tabla.base.progress import listening
 from tabla.base.source import TablaError
 from tabla.commands.colour import painted
@@ -159,6 +160,11 @@ COMMANDS = {
     "boards": Command("boards", "list the boards, their chips and pins", "tabla boards"),
     "examples": Command(
         "examples", "list the example programs, or write some of them with their data", "tabla examples"
+    ),
+    "play": Command(
+        "play",
+        "serve a page for this machine's browser: write a program, and see its graph, schedule, Verilog and training",
+        "tabla play --port 8080 --no-open",
     ),
     "doctor": Command(
         "doctor", "say which tools this machine has, their versions, and what each of them is for", "tabla doctor"
@@ -357,6 +363,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Interrupted as stop:
         # Amaranth warns about components that were built and not used; after an interrupt that is no fault.
         warnings.simplefilter("ignore")
+        if console.ends_by_interrupt and stop.status == INTERRUPTED:
+            return 0
         console.fault(f"error: {stop}")
         return stop.status
 

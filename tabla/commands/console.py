@@ -17,11 +17,15 @@ _CLEAR = "\r\x1b[K"
 
 @dataclass(slots=True, kw_only=True)
 class Console:
-    """The two outputs of a command. `quiet` drops progress and remarks, but never results or errors."""
+    """The two outputs of a command. `quiet` drops progress and remarks, but never results or errors.
+
+    `ends_by_interrupt` says that Ctrl-C is the way to end the command, and no error.
+    """
 
     out: TextIO
     err: TextIO
     quiet: bool = False
+    ends_by_interrupt: bool = False
     _shown: bool = field(default=False, init=False)
     _last: float = field(default=float("-inf"), init=False)
     _bars: Bars | None = field(default=None, init=False)
@@ -30,6 +34,10 @@ class Console:
         """Print text that the user asked for, with a line end."""
         self.clear()
         self.out.write(text if text.endswith("\n") else text + "\n")
+
+    def flush(self) -> None:
+        """Let whoever reads standard output have what was printed so far."""
+        self.out.flush()
 
     def report(self, text: str) -> None:
         """Print lines for people. On a terminal, those that are wider than it are folded between words."""

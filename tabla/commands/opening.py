@@ -16,9 +16,18 @@ def add_open(parser: ArgumentParser, page: str) -> None:
 
 def open_page(page: Path, console: Console) -> None:
     """Show a page in the browser. Where there is none, a remark names the file."""
+    _open(page.resolve().as_uri(), str(page), console)
+
+
+def open_address(address: str, console: Console) -> None:
+    """Show the page at an address in the browser. Where there is none, a remark names the address."""
+    _open(address, address, console)
+
+
+def _open(address: str, named: str, console: Console) -> None:
     try:
-        shown = webbrowser.open(page.resolve().as_uri())
+        shown = webbrowser.open(address)
     except webbrowser.Error:
         shown = False
     if not shown:
-        console.remark(f"note: no browser was found; open {page}")
+        console.remark(f"note: no browser was found; open {named}")

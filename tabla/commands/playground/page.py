@@ -1,0 +1,54 @@
+"""The page of the playground. Its template, style and script lie beside this module, and it loads nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from functools import cache
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+
+from tabla.commands.playground.examples import CYCLE_MODEL, data_names, offers
+from tabla.commands.playground.request import EPOCHS, MADE_UP, NOTHING
+from tabla.host.engines.session import EVALUATION
+from tabla.languages.tabla.lexer import KEYWORDS
+from tabla.templates.template import functions, limits
+
+ENGINES = {
+    CYCLE_MODEL: "all steps on the cycle model",
+    EVALUATION: "in the evaluation, some steps again on the simulated Verilog",
+}
+"""Where a program learns, with the words of the page."""
+_SUMS = ("sum", "pi", "max", "min", "norm")
+
+
+def page(nonce: str) -> str:
+    """Return the page as HTML. A browser runs scripts with this `nonce` alone."""
+    return _template().render(
+        nonce=nonce,
+        offers=offers(),
+        data={MADE_UP: "made up to fit the program", **data_names(), NOTHING: "none: do not learn"},
+        engines=ENGINES,
+        most_epochs=EPOCHS.high,
+        most_pes=limits().pes,
+        model=_model(),
+    )
+
+
+def _model() -> dict[str, Any]:
+    """Return what the script needs: the programs, and the words of the language that have colours."""
+    return {
+        "offers": [asdict(offer) for offer in offers()],
+        "keywords": sorted(KEYWORDS),
+        "functions": sorted({*_SUMS, *functions()}),
+    }
+
+
+@cache
+def _template() -> Template:
+    """Return the template. It escapes everything that is put in, and a name that it does not get is a fault."""
+    environment = Environment(
+        loader=PackageLoader("tabla.commands.playground"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    )
+    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "sort_keys": True}
+    return environment.get_template("play.html")
