@@ -240,7 +240,7 @@ WINDOW = mutants(
     ("with m.If(wraps & ~self.dump):", "with m.If(wraps):"),
     ("step = Mux(self.dump, 1, self.words)", "step = self.words"),
     ("m.d.sync += [following.eq(0), slot.eq(0)]", "m.d.sync += [following.eq(0)]"),
-    ("m.d.sync += [self.offset.eq(0), following.eq(0), slot.eq(0)]", "m.d.sync += [self.offset.eq(0), slot.eq(0)]"),
+    ("m.d.sync += [offset.eq(0), following.eq(0), slot.eq(0)]", "m.d.sync += [offset.eq(0), slot.eq(0)]"),
 )
 
 SUBJECTS = (
