@@ -68,7 +68,13 @@ def kernel_of(function: Function, name: str, keep: Sequence[str] = ()) -> Interf
         statements=tuple(statements),
         results=tuple(f"{each}{OUT}" for each in written),
     )
-    verify(kernel)
+    try:
+        verify(kernel)
+    except TablaError as fault:
+        message = fault.message
+        for each in written:
+            message = message.replace(f"'{each}{OUT}'", f"'{each}'")
+        raise TablaError(message, *fault.labels, hint=fault.hint, notes=fault.notes) from None
     return Interface(kernel=kernel, shown=names)
 
 
