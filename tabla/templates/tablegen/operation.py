@@ -67,6 +67,9 @@ class Operator:
     associative: bool = False
     # The result depends on the records that there are: the last step looks again, even if no operand changed.
     looks_up: bool = False
+    # A result that is not of the type that the place asks for is refused where the operator stands, for the form
+    # "listed" alone. Others may have a suffix, such as the number of an element, that makes it fit.
+    suits_its_place: bool = True
     # The form <type>(...) is written, and printed.
     typed: bool = False
     # Between the brackets while the value waits. None prints the operands as they were written.

@@ -92,6 +92,10 @@ PROGRAMS = {
     'def x { string g = "a"; list<string> f = !listremove(["b", g, "a"], ["a", g]); }\ndef y : P<2, "z", 0>;',
     "a number before the first element": "class C<list<int> l> { list<int> b = !if(0, l[-1...0], []<int>);"
     " int c = !if(1, 2, l[-2]); }\ndef x : C<[4]>;\ndefvar v = [1, 3] [-1];",
+    "an element of a list that is computed": "class A; def c : A; class X<list<list<int>> l> { int a = !range(3) [1];"
+    " int b = !listflatten(l) [0]; A d = !instances<A>() [0]; string s = !getdagopname((c)); }\ndef x : X<[[1], [2]]>;",
+    "letters of a number that nobody needs": "class P<list<int> l> { string a = !toupper(3);"
+    " dag d = (? !tolower(l)); }",
     "letters of code": "class P<string s> { string a = !toupper(s); string b = !tolower([{Ab}]); }\n"
     "def x : P<[{Code}]>;",
     "names of joined dags": "def op; class C<dag a, dag b> { dag c = !con(a, b); dag d = !con((?), a); }\n"
