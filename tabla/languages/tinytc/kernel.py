@@ -13,9 +13,10 @@ from tabla.languages.kernel.regions import Region
 from tabla.languages.kernel.substitution import renamed
 from tabla.languages.kernel.tree import Kernel, Number, Read, Reduce, Role, Statement, Tensor, walk
 from tabla.languages.kernel.verify import verify
+from tabla.languages.tinytc.environment import MOST_STATEMENTS, Translated
 from tabla.languages.tinytc.loops import parts, reads_of
 from tabla.languages.tinytc.syntax import Function
-from tabla.languages.tinytc.translate import MOST_STATEMENTS, Translated, Translation
+from tabla.languages.tinytc.translate import Translation
 
 OUT = ".out"
 """What follows the name of a memref that is written, for the tensor that the statements write."""
