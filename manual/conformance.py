@@ -69,14 +69,26 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """What the reference implementation does with a text, by its source, and `row` for what `tabla` does with it."""
+
+    theirs: str
+    source: str
+    row: Row
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """One document: its rules, and what the reference implementation does beyond the document and `tabla` does not."""
+    """One document: its rules, what the reference implementation does beyond it and `tabla` does not, and what both do
+    with the same text.
+    """
 
     name: str
     title: str
     source: str
     reference: str
     beyond: tuple[str, ...]
+    compared: tuple[Comparison, ...]
     rows: tuple[Row, ...]
 
 
@@ -90,8 +102,15 @@ def document(name: str) -> Document:
         source=table["source"],
         reference=table["reference"],
         beyond=tuple(table["beyond"]),
+        compared=tuple(_compared(table["file"], row) for row in table.get("compared", ())),
         rows=rows,
     )
+
+
+def _compared(file: str, row: dict[str, Any]) -> Comparison:
+    shown = {key: value for key, value in row.items() if key not in ("theirs", "ours", "source")}
+    ours = Row(section="compared", rule=row["ours"], verdict="holds", **{"file": file, **shown})
+    return Comparison(theirs=row["theirs"], source=row["source"], row=ours)
 
 
 def demonstrate(row: Row, folder: Path) -> None:
@@ -156,6 +175,13 @@ def page() -> str:
             parts.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |\n")
         parts.append(f"\nWhat {one.reference} does, and `tabla` does not:\n\n")
         parts += [f"- {line}\n" for line in one.beyond]
+        if one.compared:
+            parts.append(
+                f"\nThe same text for {one.reference}, by its source, and for `tabla`, by the program of each row:\n"
+            )
+            parts.append("\n| | there | here | source |\n|---|---|---|---|\n")
+            for number, both in enumerate(one.compared, 1):
+                parts.append(f"| {number} | {both.theirs} | {both.row.rule} | {both.source} |\n")
     return "".join(parts)
 
 

@@ -10,6 +10,7 @@ import pytest
 from manual.conformance import DOCUMENTS, PAGE, ROOT, Row, demonstrate, document, page
 
 ROWS = [(name, number, row) for name in DOCUMENTS for number, row in enumerate(document(name).rows, 1)]
+COMPARED = [(name, number, both.row) for name in DOCUMENTS for number, both in enumerate(document(name).compared, 1)]
 AT_LEAST = {"tabla": 40, "tensor-comprehensions": 50, "tile": 90, "preprocessor": 45, "tablegen": 120}
 
 
@@ -30,6 +31,17 @@ def test_every_file_of_rules_is_on_the_page() -> None:
 @pytest.mark.parametrize(("name", "number", "row"), ROWS, ids=[f"{name}-{number}" for name, number, _ in ROWS])
 def test_the_program_shows_the_rule(name: str, number: int, row: Row, tmp_path: Path) -> None:
     demonstrate(row, tmp_path)
+
+
+@pytest.mark.parametrize(("name", "number", "row"), COMPARED, ids=[f"{name}-{number}" for name, number, _ in COMPARED])
+def test_the_program_shows_what_differs_from_the_reference(name: str, number: int, row: Row, tmp_path: Path) -> None:
+    demonstrate(row, tmp_path)
+
+
+def test_the_compiler_of_tablas_authors_is_compared() -> None:
+    compared = document("tabla").compared
+    assert len(compared) >= 14
+    assert all(both.source for both in compared)
 
 
 def test_a_wrong_claim_is_noticed(tmp_path: Path) -> None:

@@ -234,7 +234,12 @@ def p_assigns(p: Production) -> None:
     | MINUS_ASSIGN
     | TIMES_ASSIGN
     | DIVIDE_ASSIGN
-    | REMAINDER_ASSIGN"""
+    | REMAINDER_ASSIGN
+    | AND_ASSIGN
+    | OR_ASSIGN
+    | XOR_ASSIGN
+    | SHIFT_LEFT_ASSIGN
+    | SHIFT_RIGHT_ASSIGN"""
     p[0] = p[1]
 
 
@@ -386,6 +391,11 @@ def p_expression_unary(p: Production) -> None:
     | NOT expression %prec UNARY
     | TILDE expression %prec UNARY"""
     p[0] = Unary(operator=p[1].text, operand=p[2], depth=_depth([p[2]]), span=p[1].span.to(p[2].span))
+
+
+def p_expression_cast(p: Production) -> None:
+    """expression : LPAREN type RPAREN expression %prec UNARY"""
+    p[0] = Construct(type=p[2], arguments=(p[4],), depth=_depth([p[4]]), span=p[1].span.to(p[4].span))
 
 
 def p_expression_binary(p: Production) -> None:

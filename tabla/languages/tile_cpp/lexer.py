@@ -48,7 +48,8 @@ UNREAD = frozenset(
 tokens = (
     "NAME", "INTEGER", "FLOAT", "STRING", "TYPE", "UNREAD",
     *dict.fromkeys(kind for kind in KEYWORDS.values() if kind != "TYPE"),
-    "PLUS_ASSIGN", "MINUS_ASSIGN", "TIMES_ASSIGN", "DIVIDE_ASSIGN", "REMAINDER_ASSIGN", "INCREMENT", "DECREMENT",
+    "PLUS_ASSIGN", "MINUS_ASSIGN", "TIMES_ASSIGN", "DIVIDE_ASSIGN", "REMAINDER_ASSIGN",
+    "AND_ASSIGN", "OR_ASSIGN", "XOR_ASSIGN", "SHIFT_LEFT_ASSIGN", "SHIFT_RIGHT_ASSIGN", "INCREMENT", "DECREMENT",
     "SHIFT_LEFT", "SHIFT_RIGHT", "OR", "AND", "LESS_EQUAL", "GREATER_EQUAL", "EQUAL", "NOT_EQUAL", "LESS", "GREATER",
     "ASSIGN", "PLUS", "MINUS", "TIMES", "DIVIDE", "REMAINDER", "NOT", "TILDE", "BIT_AND", "BIT_OR", "BIT_XOR",
     "QUESTION", "COLON", "SEMICOLON", "COMMA", "DOT", "LPAREN", "RPAREN", "LBRACE", "RBRACE", "LBRACKET", "RBRACKET",
@@ -62,6 +63,11 @@ t_MINUS_ASSIGN = r"-="
 t_TIMES_ASSIGN = r"\*="
 t_DIVIDE_ASSIGN = r"/="
 t_REMAINDER_ASSIGN = r"%="
+t_AND_ASSIGN = r"&="
+t_OR_ASSIGN = r"\|="
+t_XOR_ASSIGN = r"\^="
+t_SHIFT_LEFT_ASSIGN = r"<<="
+t_SHIFT_RIGHT_ASSIGN = r">>="
 t_INCREMENT = r"\+\+"
 t_DECREMENT = r"--"
 t_SHIFT_LEFT = r"<<"
@@ -134,16 +140,17 @@ def t_STRING(t: Token) -> Token:
 
 
 def t_FLOAT(t: Token) -> Token:
-    r"(?:[0-9]+\.[0-9]*(?:[eE][+-]?[0-9]+)?|\.[0-9]+(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+)[fFlL]?(?!\w)"
-    t.value = t.value.rstrip("fFlL")
+    r"""(?:[0-9](?:'?[0-9])*\.(?:[0-9](?:'?[0-9])*)?(?:[eE][+-]?[0-9]+)?|\.[0-9](?:'?[0-9])*(?:[eE][+-]?[0-9]+)?
+    |[0-9](?:'?[0-9])*[eE][+-]?[0-9]+)[fFlL]?(?!\w)"""
+    t.value = t.value.rstrip("fFlL").replace("'", "")
     if is_too_long(t.value):
         note_long(t, "1.0")
     return t
 
 
 def t_INTEGER(t: Token) -> Token:
-    r"(?:0[xX][0-9a-fA-F]+|[0-9]+)(?:[uU](?:ll|LL|[lL])?|(?:ll|LL|[lL])[uU]?)?(?!\w)"
-    t.value = t.value.rstrip("uUlL")
+    r"(?:0[xX][0-9a-fA-F](?:'?[0-9a-fA-F])*|[0-9](?:'?[0-9])*)(?:[uU](?:ll|LL|[lL])?|(?:ll|LL|[lL])[uU]?)?(?!\w)"
+    t.value = t.value.rstrip("uUlL").replace("'", "")
     if len(t.value) > MOST_DIGITS:
         note_long(t, "1")
     elif t.value[0] == "0" and t.value[1:2].isdigit() and t.value.strip("0"):

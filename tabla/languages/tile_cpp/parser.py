@@ -19,6 +19,30 @@ from tabla.languages.tile_cpp.syntax import Function
 MAX_DEPTH = 120
 """The deepest nesting of brackets. Later walks recurse, and Python stops at 1000 frames."""
 _FORM = "a function is written Tensor sum(const Tensor& I) { ... return O; }"
+_PARTS = "a Tile function has declarations, statements of tensors, for, if and return"
+_LOOP = "write a loop as for (size_t i = 0; i < n; ++i)"
+_FOUND = {
+    "else": "an else follows the one statement of its if: if (n > 1) { ... } else { ... }",
+    "using": "leave it out: the names of std and of plaidml::edsl are known here",
+    "inline": "leave it out: a variable needs no such word",
+    "static": "leave it out: a variable needs no such word",
+    "where": "a constraint is a statement of its own: O.add_constraint(j < 2);",
+    **dict.fromkeys(("and", "or", "not"), "write && for and, || for or, and ! for not"),
+}
+"""Habits of other languages, by the word that does not fit."""
+_LAST = {
+    "for": _LOOP,
+    "if": "a condition stands in brackets: if (n > 1) { ... }",
+    "def": "a function is written Tensor g(const Tensor& I) { ... }, before this one",
+    "not": "write ! for not",
+    "unsigned": "write size_t, or int64_t for numbers below 0, too",
+}
+"""The same, by the word before."""
+_PAIRS = {
+    ("*", "*"): "write pow(x, 2) for a power",
+    ("-", ">"): "a member stands behind a dot: I.rank()",
+    ("long", "long"): "write int64_t",
+}
 _SIGNS = {
     "SEMICOLON": "';'", "COLON": "':'", "COMMA": "','", "LPAREN": "'('", "RPAREN": "')'", "LBRACE": "'{'",
     "RBRACE": "'}'", "RBRACKET": "']'", "LESS": "'<'", "GREATER": "'>'", "ASSIGN": "'='",
@@ -50,9 +74,15 @@ def describe(kinds: frozenset[str]) -> str:
 def cure(before: Sequence[Token], found: Token | None, kinds: frozenset[str]) -> str:
     """Return how to mend a text where `found` stands in place of `kinds`, after the tokens `before`."""
     last = before[-1].value.text if before else ""
+    word = found.value.text if found is not None else ""
     kind = found.type if found is not None else None
-    if kind == "UNREAD" and found is not None:
-        return _unread(found.value.text)
+    if kind == "UNREAD":
+        return _unread(word)
+    habit = _FOUND.get(word) or _LAST.get(last) or _PAIRS.get((last, word))
+    if habit is not None:
+        return habit
+    if kind == "LBRACKET" and "LBRACE" in kinds and before[-1].type == "NAME":
+        return f"a vector is written std::vector<int> {last}(3)"
     if "$end" in kinds or (not before and "TYPE" in kinds):
         return _FORM
     if found is not None and kind in ("TIMES", "AND") and before and before[-1].type in ("TYPE", "GREATER"):
@@ -77,13 +107,13 @@ def cure(before: Sequence[Token], found: Token | None, kinds: frozenset[str]) ->
         return "every parameter has a type: const Tensor& I"
     if "RBRACE" in kinds:
         return "close it with '}'"
-    return _FORM
+    return _PARTS
 
 
 def _unread(word: str) -> str:
     match word:
         case "while" | "do":
-            return "write a loop as for (size_t i = 0; i < n; ++i)"
+            return _LOOP
         case "class" | "struct" | "template" | "typedef" | "union" | "enum" | "typename":
             return "a file holds functions of tensors; write the types out"
         case "switch" | "case" | "goto":
@@ -91,7 +121,7 @@ def _unread(word: str) -> str:
         case "throw" | "try" | "catch":
             return "leave it out: what a function does wrong is reported at its place"
         case _:
-            return "a Tile function has declarations, statements of tensors, for, if and return"
+            return _PARTS
 
 
 _READABLE = tuple(kind for kind in tokens if kind != "UNREAD")

@@ -212,7 +212,7 @@ def _cut(value: Any) -> Any:
     if isinstance(value, TensorDim):
         return value.size
     if not is_number(value) or not math.isfinite(value):
-        refuse(f"{described(value)} is not a finite number")
+        refuse(f"{described(value)} is not a finite number", "convert tensors as a whole: cast(I, DType::FLOAT32)")
     return value
 
 

@@ -13,9 +13,10 @@ from tabla.languages.kernel.regions import Region
 from tabla.languages.kernel.substitution import renamed
 from tabla.languages.kernel.tree import Kernel, Number, Read, Reduce, Role, Statement, Tensor, walk
 from tabla.languages.kernel.verify import verify
+from tabla.languages.tinytc.environment import MOST_STATEMENTS, Translated
 from tabla.languages.tinytc.loops import parts, reads_of
 from tabla.languages.tinytc.syntax import Function
-from tabla.languages.tinytc.translate import MOST_STATEMENTS, Translated, Translation
+from tabla.languages.tinytc.translate import Translation
 
 OUT = ".out"
 """What follows the name of a memref that is written, for the tensor that the statements write."""
@@ -68,7 +69,13 @@ def kernel_of(function: Function, name: str, keep: Sequence[str] = ()) -> Interf
         statements=tuple(statements),
         results=tuple(f"{each}{OUT}" for each in written),
     )
-    verify(kernel)
+    try:
+        verify(kernel)
+    except TablaError as fault:
+        message = fault.message
+        for each in written:
+            message = message.replace(f"'{each}{OUT}'", f"'{each}'")
+        raise TablaError(message, *fault.labels, hint=fault.hint, notes=fault.notes) from None
     return Interface(kernel=kernel, shown=names)
 
 

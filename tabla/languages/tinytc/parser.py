@@ -75,6 +75,20 @@ def parse(source: Source) -> tuple[Function, ...]:
     return tuple(functions)
 
 
+_NO_BRACKETS = "operands stand without brackets: gemv %c, %A, ...; for %i = %from, %to { ... }; if %c { ... }"
+_OTHER_LANGUAGES = {
+    "while": "write for %i = %from, %to { ... }: a loop has constant ends",
+    "return": "leave it out: a function gives what it writes into its memrefs",
+    "func": "functions stand side by side: close the one before it with '}'",
+    "call": "there are no calls: write the instructions here",
+    "sqrt": "the language has no root: the root of a number above 0 is exp2 of half its log2",
+    "pow": "the language has no powers: write products, or exp2 of a product with log2",
+    "fadd": "write add: the type says that the numbers are real",
+    "fmul": "write mul: the type says that the numbers are real",
+}
+"""Instructions of other languages, and what to write for them."""
+
+
 class _Parser:
     def __init__(self, source: Source, found: list[Token]) -> None:
         self._source, self._tokens, self._position, self._depth = source, found, 0, 0
@@ -123,7 +137,9 @@ class _Parser:
             while self._accept("COMMA"):
                 results.append(self._local())
             self._take("ASSIGN", "'='", "what an instruction gives is named before it: %c = add %a, %b : f32")
-        word = self._take("NAME", "an instruction", f"there are {', '.join(_NAMES)}")
+        all_names = f"there are {', '.join(_NAMES)}"
+        renamed = results and self._is("LOCAL")
+        word = self._take("NAME", "an instruction", "a value has one name: use that one" if renamed else all_names)
         name, modifiers = word.text, []
         while self._accept("DOT"):
             modifiers.append(self._take("NAME", "a modifier", "such as gemm.n.t").text)
@@ -160,7 +176,7 @@ class _Parser:
             hint = "one sample runs at a time; leave .atomic out"
             raise TablaError(f"'{name}.atomic' is refused", Label(word.span), hint=hint)
         if name not in _NAMES:
-            hint = did_you_mean(name, _NAMES) or f"there are {', '.join(_NAMES)}"
+            hint = _OTHER_LANGUAGES.get(name) or did_you_mean(name, _NAMES) or f"there are {', '.join(_NAMES)}"
             raise TablaError(f"there is no instruction '{name}'", Label(word.span), hint=hint)
 
     def _parts(self, name: str) -> Instruction:
@@ -302,7 +318,8 @@ class _Parser:
         return _shaped(text, span)
 
     def _local(self) -> Local:
-        word = self._take("LOCAL", "a name such as %a", "local names begin with '%'")
+        hint = _NO_BRACKETS if self._is("LPAREN") else "local names begin with '%'"
+        word = self._take("LOCAL", "a name such as %a", hint)
         return Local(name=word.text[1:], span=word.span)
 
     def _value(self) -> Local | Literal:
@@ -317,7 +334,12 @@ class _Parser:
             return Literal(value=token.value.text == "true", span=token.value.span)
         if token is not None and token.type == "LBRACKET":
             _refuse_type("c32", token.value.span)
-        word = self._take("NUMBER", "a name such as %a, or a constant", "local names begin with '%'")
+        hint = "local names begin with '%'"
+        if self._is("LPAREN"):
+            hint = _NO_BRACKETS
+        elif self._is("COLON"):
+            hint = "a whole mode is 0:size"
+        word = self._take("NUMBER", "a name such as %a, or a constant", hint)
         return Literal(value=_number(word), span=word.span)
 
     # Tokens

@@ -8,84 +8,39 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from fractions import Fraction
-from itertools import count
 
-from tabla.base.faults import did_you_mean
 from tabla.base.source import Span
 from tabla.graph.graph import Affine, Index
 from tabla.languages.kernel.signatures import apply
-from tabla.languages.kernel.tree import Apply, Expression, Number, Read, Reduce, Statement, walk
+from tabla.languages.kernel.tree import Apply, Expression, Number, Read, Reduce, Statement
 from tabla.languages.tinytc.arithmetic import cast, comparison, of_integers, of_one, of_reals, of_truths
-from tabla.languages.tinytc.blocks import Block
-from tabla.languages.tinytc.bodies import instructions_of, last_uses, length_of
+from tabla.languages.tinytc.bodies import instructions_of, length_of
+from tabla.languages.tinytc.environment import Translated
 from tabla.languages.tinytc.loops import distributed, joined, reads_of, summed
+from tabla.languages.tinytc.memory import Memory
 from tabla.languages.tinytc.parser import ARITHMETIC, BLOCKS, COMPARISONS, MATH, UNARY
 from tabla.languages.tinytc.syntax import (
     INTEGERS,
     REALS,
-    Function,
     Group,
     Instruction,
     Literal,
     Local,
     Memref,
-    Operand,
     Scalar,
-    Slice,
-    Type,
 )
 from tabla.languages.tinytc.truths import Truth, constant
 from tabla.languages.tinytc.values import Batch, GroupId, Value, as_expression, is_expression, refuse
-from tabla.languages.tinytc.views import NeedsConstant, View, Views
+from tabla.languages.tinytc.views import NeedsConstant, View
 
 MOST_TURNS = 4096
-MOST_STATEMENTS = 4000
-"""The most turns of a loop that is written out, and the most statements of a program."""
-_LARGEST = 40
-"""The most parts of an expression that is used several times."""
-_HALF = Number(value=Fraction(1, 2))
+"""The most turns of a loop that is written out."""
 
 
-@dataclass(slots=True, kw_only=True)
-class Translated:
-    """What a function becomes: the shapes of all tensors, and the statements in their order.
-
-    `local` are the tensors that the function makes itself, of which those of `filled` begin as 0. `kept` are parameters
-    that no group selects.
-    """
-
-    shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)
-    statements: list[Statement] = field(default_factory=list)
-    local: set[str] = field(default_factory=set)
-    filled: set[str] = field(default_factory=set)
-    kept: set[str] = field(default_factory=set)
-    grouped: bool = False
-
-
-class Translation:
-    """The translation of one function.
-
-    `_fixed` are the tensors that never change once they have a value, `_last` and `_clock` count instructions in the
-    order of the text, and `_written` counts statements. `_blocks` and `_own` have the statements of the regions around,
-    and the tensors that they make.
-    """
-
-    def __init__(self, function: Function) -> None:
-        self._function = function
-        self._views = Views()
-        # The type of the elements of each memref.
-        self._elements: dict[str, str] = {}
-        self._found = Translated(grouped=any(each.name == "group_id" for each in instructions_of(function.body)))
-        self._scopes: list[dict[str, Value]] = [{}]
-        self._blocks: list[list[Statement]] = [self._found.statements]
-        self._own: list[set[str]] = [set()]
-        self._numbers = count()
-        self._last = last_uses(function.body)
-        self._clock = 0
-        self._written = 0
-        self._fixed: set[str] = set()
+class Translation(Memory):
+    """The translation of one function: its regions, conditions and loops."""
 
     def run(self) -> Translated:
         """Translate the function. What has no meaning as a kernel is a `TablaError` at its place."""
@@ -122,8 +77,6 @@ class Translation:
             self._fixed.add(name)
         return view
 
-    # Regions
-
     def _region(self, body: Sequence[Instruction]) -> list[Value]:
         """Translate instructions, and return what the last one yields."""
         for number, instruction in enumerate(body):
@@ -149,62 +102,6 @@ class Translation:
                 self._define(local, result)
         return []
 
-    def _define(self, local: Local, value: Value) -> None:
-        if any(local.name in scope for scope in self._scopes):
-            refuse(f"'%{local.name}' is defined twice", local.span, "give one of them another name")
-        self._scopes[-1][local.name] = self._small(value)
-
-    def _small(self, value: Value) -> Value:
-        """Return a value whose expression is not so large that its use would make the program grow."""
-        if is_expression(value) and sum(1 for _ in walk(value)) > _LARGEST:
-            return self._kept(value)
-        return value
-
-    def _kept(self, value: Expression) -> Expression:
-        """Return the read of a new tensor that has a value now."""
-        name = f"value.{next(self._numbers)}"
-        self._allocate(name, ())
-        self._fixed.add(name)
-        truth = value.type == "truth"
-        self._state(name, (), (), apply("real", value) if truth else value, value.span)
-        read = Read(tensor=name, span=value.span)
-        return apply("greater", read, _HALF) if truth else read
-
-    def _allocate(self, name: str, shape: tuple[int, ...]) -> None:
-        self._found.shapes[name] = shape
-        self._found.local.add(name)
-        self._own[-1].add(name)
-
-    def _state(
-        self, target: str, write: tuple[Affine, ...], indices: tuple[Index, ...], value: Expression, span: Span | None
-    ) -> None:
-        self._written += 1
-        if self._written > MOST_STATEMENTS:
-            hint = "write foreach, or a block instruction, whose turns do not touch each other"
-            refuse(f"the function is more than {MOST_STATEMENTS:,} statements, its loops written out", span, hint)
-        self._blocks[-1].append(Statement(target=target, write=write, indices=indices, value=value, span=span))
-
-    def _overwrites(self, base: str) -> None:
-        """Keep the values that read a tensor which is about to change, and that are still used."""
-        for scope in self._scopes:
-            for name, value in scope.items():
-                if is_expression(value) and self._last.get(name, 0) > self._clock:
-                    if any(read.tensor == base for read in reads_of(value)):
-                        scope[name] = self._kept(value)
-
-    @contextmanager
-    def _inner(self, statements: list[Statement]) -> Iterator[set[str]]:
-        """Collect the statements of a region, and the tensors that it makes."""
-        self._scopes.append({})
-        self._blocks.append(statements)
-        self._own.append(set())
-        try:
-            yield self._own[-1]
-        finally:
-            self._scopes.pop()
-            self._blocks.pop()
-            self._own.pop()
-
     def _before_region(self, instruction: Instruction) -> None:
         """Keep the values that a region would read after it has changed what they are made of."""
         if not any(each.name == "store" or each.name in BLOCKS for each in instructions_of([instruction])):
@@ -214,56 +111,6 @@ class Translation:
                 if is_expression(value) and self._last.get(name, 0) > self._clock:
                     if any(read.tensor not in self._fixed for read in reads_of(value)):
                         scope[name] = self._kept(value)
-
-    # Operands
-
-    def _value(self, operand: Operand) -> Value:
-        match operand:
-            case Literal(value=bool() as value):
-                return constant(value)
-            case Literal(value=int() as value):
-                return Affine.of(value)
-            case Literal(value=value):
-                return Number(value=Fraction(value), span=operand.span)
-            case Slice():
-                raise AssertionError(operand)
-        for scope in reversed(self._scopes):
-            if operand.name in scope:
-                return scope[operand.name]
-        known = {name for scope in self._scopes for name in scope}
-        hint = did_you_mean(operand.name, known) or "an instruction before gives it: %a = load %A[%i] : f32"
-        refuse(f"there is no '%{operand.name}'", operand.span, hint)
-
-    def _whole(self, operand: Operand) -> Affine:
-        value = self._value(operand)
-        if not isinstance(value, Affine):
-            what = "the group id" if isinstance(value, GroupId) else "a value of the data"
-            refuse(f"{what} where an index stands", operand.span, "indices are constants and the names of loops")
-        return value
-
-    def _number(self, operand: Operand) -> int:
-        value = self._whole(operand)
-        if value.coefficients:
-            raise NeedsConstant
-        return value.constant
-
-    def _real(self, operand: Operand) -> Expression:
-        value = self._value(operand)
-        if not is_expression(value) or value.type != "real":
-            refuse("this is no real number", operand.span, "a constant has a point: constant 1.0 : f32")
-        return value
-
-    def _view(self, operand: Operand) -> View:
-        value = self._value(operand)
-        if isinstance(value, Batch):
-            hint = "select one: subview %P[0:8, 0:3, %gid]"
-            hint = "select one: load %A[%gid]" if value.group else hint
-            refuse("the memrefs of all groups", operand.span, hint)
-        if not isinstance(value, View):
-            refuse("this is no memref", operand.span, "memrefs are parameters, views of them, and what alloca makes")
-        return value
-
-    # Instructions
 
     def _instruction(self, instruction: Instruction) -> list[Value]:
         name = instruction.name
@@ -324,163 +171,6 @@ class Translation:
             return Number(value=value, span=instruction.span)
         refuse(f"this constant is no '{name}'", operand.span, "1.0 is f32, 1 is index, true is bool")
 
-    def _alloca(self, instruction: Instruction) -> View:
-        (type,) = instruction.types
-        if not isinstance(type, Memref) or None in type.shape:
-            refuse("alloca makes a memref of known sizes", instruction.span, "write alloca : memref<f32x4x8,local>")
-        name = instruction.results[0].name if instruction.results else "memref"
-        name = name if name.isidentifier() and name not in self._found.shapes else f"memref.{next(self._numbers)}"
-        shape = tuple(size for size in type.shape if size is not None)
-        self._allocate(name, shape)
-        self._elements[name] = type.element
-        return self._views.whole(name, shape)
-
-    def _subscripts(self, view: View, operands: Sequence[Operand], span: Span) -> tuple[Affine, ...]:
-        if len(operands) != len(view.modes):
-            hint = "write one index for each mode"
-            refuse(f"the memref has {len(view.modes)} modes, and this has {len(operands)} indices", span, hint)
-        return view.at([self._whole(operand) for operand in operands])
-
-    def _selected(self, batch: Batch, operands: Sequence[Operand], span: Span) -> Sequence[Operand]:
-        """Return the operands without the group id, which comes last."""
-        last = operands[-1] if operands else None
-        last = last.offset if isinstance(last, Slice) and last.size is None else last
-        if last is None or isinstance(last, Slice) or not isinstance(self._value(last), GroupId):
-            hint = "the last mode of what has a size of '?' is selected by the group id: [.., %gid]"
-            refuse("a sample is what the group id selects", span, hint)
-        return operands[:-1]
-
-    def _load(self, instruction: Instruction) -> Value:
-        source, *operands = instruction.operands
-        value, (type,) = self._value(source), instruction.types
-        if isinstance(value, Batch):
-            operands = list(self._selected(value, operands, instruction.span))
-            if value.group:
-                held = self._type_of(value.view)
-                if operands or self._differs(type, value.view):
-                    refuse("this is not what the group holds", instruction.span, f"write load %A[%gid] : {held}")
-                return value.view
-            view = value.view
-        else:
-            view = self._view(source)
-        if not isinstance(type, Scalar) or type.name not in REALS:
-            refuse("an element is a real number", type.span, "write load %A[%i] : f32")
-        if type.name != (element := self._elements[view.base]):
-            refuse(f"the memref holds {element}, and not {type.name}", type.span, f"write load %A[%i] : {element}")
-        return Read(
-            tensor=view.base, subscripts=self._subscripts(view, operands, instruction.span), span=instruction.span
-        )
-
-    def _store(self, instruction: Instruction) -> None:
-        operand, target, *operands = instruction.operands
-        value = self._value(target)
-        if isinstance(value, Batch) and not value.group:
-            operands = list(self._selected(value, operands, instruction.span))
-            view = value.view
-        else:
-            view = self._view(target)
-        self._writable(view, target.span)
-        write = self._subscripts(view, operands, instruction.span)
-        real = self._real(operand)
-        self._overwrites(view.base)
-        self._state(view.base, write, (), real, instruction.span)
-
-    def _writable(self, view: View, span: Span) -> None:
-        if view.base in self._found.kept:
-            hint = f"give '%{view.base}' a last mode of size '?', and select it by the group id"
-            refuse(f"'%{view.base}' is the same for all groups, and is written", span, hint)
-
-    def _mode(self, view: View, operand: Operand) -> int:
-        mode = self._number(operand)
-        if not 0 <= mode < len(view.modes):
-            refuse(f"there is no mode {mode}", operand.span, f"the memref has {len(view.modes)} modes, from 0 on")
-        return mode
-
-    def _viewed(self, instruction: Instruction) -> View:
-        source, *operands = instruction.operands
-        (type,), value = instruction.types, self._value(source)
-        if isinstance(value, Batch) and not value.group and instruction.name == "subview":
-            operands, view = list(self._selected(value, operands, instruction.span)), value.view
-        else:
-            view = self._view(source)
-        match instruction.name:
-            case "subview":
-                made = self._part(view, operands, instruction.span)
-            case "expand":
-                mode = self._mode(view, operands[0])
-                shape = [self._number(size) for size in operands[1:]]
-                product = 1
-                for size in shape:
-                    product *= size
-                if product != view.shape[mode]:
-                    hint = "the product of the sizes is the size of the mode"
-                    refuse(f"a mode of size {view.shape[mode]} as {shape}", instruction.span, hint)
-                made = self._views.expanded(view, mode, shape)
-            case _:
-                if len(operands) != 2:
-                    refuse("fuse takes two modes", instruction.span, "write fuse %A[0,1] : memref<f32x32>")
-                first, last = (self._mode(view, operand) for operand in operands)
-                if first >= last:
-                    refuse("fuse takes neighbouring modes, the first one first", instruction.span, "write [0,1]")
-                made = self._views.fused(view, first, last)
-        if self._differs(type, made):
-            refuse(f"this is not what {instruction.name} gives", type.span, f"it is {self._type_of(made)}")
-        return made
-
-    def _type_of(self, view: View) -> str:
-        """Return the type of a view as the language writes it."""
-        return f"memref<{self._elements[view.base]}{''.join(f'x{size}' for size in view.shape)}>"
-
-    def _differs(self, type: Type, view: View) -> bool:
-        """Say whether a type is that of another memref than a view."""
-        if not isinstance(type, Memref):
-            return True
-        return type.shape != view.shape or type.element != self._elements[view.base]
-
-    def _part(self, view: View, operands: Sequence[Operand], span: Span) -> View:
-        if len(operands) != len(view.modes):
-            message = f"the memref has {len(view.modes)} modes, and this has {len(operands)} slices"
-            refuse(message, span, "write one for each mode: offset:size")
-        slices = []
-        for operand, whole in zip(operands, view.shape, strict=True):
-            assert isinstance(operand, Slice)
-            offset = self._whole(operand.offset)
-            size = 0 if operand.size is None else self._number(operand.size)
-            if (
-                size < 0
-                or size > whole
-                or (not offset.coefficients and not 0 <= offset.constant <= whole - max(size, 1))
-            ):
-                refuse(f"this part is outside of a mode of size {whole}", operand.span, "a slice is offset:size")
-            slices.append((offset, size))
-        return self._views.part(view, slices)
-
-    def _block(self, instruction: Instruction) -> None:
-        operands = instruction.operands
-        if len(operands) != BLOCKS[instruction.name]:
-            message = f"'{instruction.name}' takes {BLOCKS[instruction.name]} operands, not {len(operands)}"
-            refuse(message, instruction.span, "docs/tinytc.md has the block instructions")
-        target = self._view(operands[-1])
-        self._writable(target, operands[-1].span)
-        sources = [self._view(each) for each in operands[1:-2] if not isinstance(each, Literal)]
-        mode = self._number(operands[2]) if instruction.name == "cumsum" else None
-        block = Block(
-            name=instruction.name,
-            modifiers=instruction.modifiers,
-            alpha=self._real(operands[0]),
-            sources=tuple(sources),
-            mode=mode,
-            beta=self._real(operands[-2]),
-            target=target,
-            span=instruction.span,
-            number=next(self._numbers),
-        )
-        self._overwrites(target.base)
-        write, indices, value = block.statement()
-        self._state(target.base, write, indices, value, instruction.span)
-
-    # Arithmetic
-
     def _two(self, instruction: Instruction) -> tuple[Value, Value]:
         if len(instruction.operands) != 2:
             refuse(f"'{instruction.name}' takes two operands", instruction.span, "write add %a, %b : f32")
@@ -522,8 +212,6 @@ class Translation:
         if not is_expression(value) or value.type != "real":
             refuse(f"'{name}' takes a real number", span, "cast an integer first: cast %i : f32")
         return of_one(name, value, span)
-
-    # Control
 
     def _if(self, instruction: Instruction) -> list[Value]:
         condition = self._value(instruction.operands[0])
@@ -737,10 +425,6 @@ class Translation:
             return found
         self._clock, self._written = clock, written
         return None
-
-    def _index(self, name: str) -> str:
-        name = name if name.isidentifier() else "index"
-        return f"{name}.{next(self._numbers)}"
 
 
 def _replaced(expression: Expression, mark: str, begin: Value) -> Expression:

@@ -427,7 +427,7 @@ def _listed(
         if name == "listflatten" and isinstance(result, ListType) and isinstance(result.element, ListType):
             result = result.element
     assert result is not None
-    if wanted is not None and not result.converts_to(wanted):
+    if operator.suits_its_place and wanted is not None and not result.converts_to(wanted):
         raise evaluator.fault(f"expected value of type '{wanted}', got '{result}'", node.at)
     return _made(evaluator, operator, result, record, *operands, wanted=given)
 

@@ -269,8 +269,10 @@ class Expressions(Evaluator):
         self, node: syntax.ElementSelection, record: Record | None, wanted: Type | None, as_text: bool
     ) -> Value:
         base = self.evaluate(node.base, record, wanted, as_text=as_text)
-        numbers = self._known_numbers(node, record)
-        if numbers is None or self.pool.llvm >= _ELEMENTS_WAIT_SINCE:
+        # Since it waits, a number that names no element is a fault where the element is needed, and not here.
+        waits = self.pool.llvm >= _ELEMENTS_WAIT_SINCE
+        numbers = None if waits else self._known_numbers(node, record)
+        if numbers is None:
             return bang.select_elements(self, node, base, record)
         selected = base.select_elements(numbers, self.pool)
         if selected is None:

@@ -67,6 +67,9 @@ class Operator:
     associative: bool = False
     # The result depends on the records that there are: the last step looks again, even if no operand changed.
     looks_up: bool = False
+    # A result that is not of the type that the place asks for is refused where the operator stands, for the form
+    # "listed" alone. Others may have a suffix, such as the number of an element, that makes it fit.
+    suits_its_place: bool = True
     # The form <type>(...) is written, and printed.
     typed: bool = False
     # Between the brackets while the value waits. None prints the operands as they were written.
@@ -122,9 +125,10 @@ class Operation(PendingValue):
             case "by operands":
                 return all_complete(self.operands)
             case "by clauses":
-                # The conditions, then their values.
+                # The conditions, then their values. Before version 22 a value may be unset, and since then it may wait.
                 half = len(self.operands) // 2
-                return all_complete(self.operands[:half]) and all_concrete(self.operands[half:])
+                conditions, values = self.operands[:half], self.operands[half:]
+                return all_complete(conditions) and (all_concrete(values) or all_complete(values))
 
     def is_concrete(self) -> bool:
         return self.operator.complete == "by clauses" and all_concrete(self.operands)
@@ -142,17 +146,20 @@ class Operation(PendingValue):
             if isinstance(condition, IntValue):
                 # The branch not taken may be nonsense: it is not looked at.
                 return operands[1 if condition.value else 2].resolve(resolver)
+        if operator.absorbing is not None and (pool.llvm >= _ABSORBS_SINCE or resolver.insists):
+            # The right side is not looked at, as the branch above.
+            left = operands[0].resolve(resolver)
+            if _is_absorbed(operator, left):
+                return left
+        if resolver.insists and operator.otherwise is not None:
+            other = operator.otherwise(self, pool)
+            if other is not None:
+                return other.resolve(resolver)
         if self.variables:
             inner = ShadowResolver(resolver, *self.variables)
             new = [*[one.resolve(resolver) for one in operands[:-1]], operands[-1].resolve(inner)]
         else:
             new = [one if one.ground else one.resolve(resolver) for one in operands]
-        if (
-            operator.absorbing is not None
-            and _is_absorbed(operator, new[0])
-            and (pool.llvm >= _ABSORBS_SINCE or resolver.insists)
-        ):
-            return new[0]
         if resolver.insists and operator.otherwise is not None:
             operation = pool.unique(Operation, operator, self.type, self.wanted, self.variables, *new)
             other = operator.otherwise(operation, pool)

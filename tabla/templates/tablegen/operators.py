@@ -27,6 +27,8 @@ _MAX_RANGE = 1 << 20
 
 # From this version on `!isa` waits for an operand that may still turn out to be a record of the class.
 _ISA_WAITS_SINCE = 22
+# From this version on the operator of joined dags has the first name that one of them gives it.
+_JOINED_DAGS_ARE_NAMED_SINCE = 22
 
 
 # Numbers
@@ -156,7 +158,7 @@ def _change_case(operation: Operation, record: Owner | None, pool: Pool, final: 
         return None
     # Letters outside ASCII stay as they are, as in the reference tool.
     change = str.lower if operation.operator.name == "tolower" else str.upper
-    return pool.string("".join(change(one) if one.isascii() else one for one in text.value), is_code=text.is_code)
+    return pool.string("".join(change(one) if one.isascii() else one for one in text.value))
 
 
 def _match(operation: Operation, record: Owner | None, pool: Pool, final: bool) -> Value | None:
@@ -248,7 +250,23 @@ def _remove(operation: Operation, record: Owner | None, pool: Pool, final: bool)
     items, unwanted = operation.operands
     if not isinstance(items, ListValue) or not isinstance(unwanted, ListValue):
         return None
-    return pool.list([item for item in items.items if item not in unwanted.items], items.element_type)
+    kept = [item for item in items.items if not any(_are_equal(item, one, pool) for one in unwanted.items)]
+    return pool.list(kept, items.element_type)
+
+
+def _are_equal(left: Value, right: Value, pool: Pool) -> bool:
+    """Whether two values are known to be the same number, string or record. Nothing is known of a value that waits."""
+    numbers = left.convert(INT, pool), right.convert(INT, pool)
+    match numbers:
+        case IntValue(value=one), IntValue(value=other):
+            return one == other
+    match left, right:
+        case StringValue(value=text), StringValue(value=other_text):
+            return text == other_text
+        case RecordReference(), RecordReference():
+            return left is right
+        case _:
+            return False
 
 
 def _range(operation: Operation, record: Owner | None, pool: Pool, final: bool) -> Value | None:
@@ -322,7 +340,9 @@ def _join_dags(operation: Operation, record: Owner | None, pool: Pool, final: bo
     if len(known) == 2 and known[0] is not known[1]:
         raise pool.fault(f"concatenated dag operators do not match: '{left.text()}' vs. '{right.text()}'", record)
     head = known[0] if known else UNSET_VALUE
-    return pool.dag(head, None, left.arguments + right.arguments, left.names + right.names)
+    name = left.name if left.name is not None else right.name
+    joined = left.arguments + right.arguments, left.names + right.names
+    return pool.dag(head, name if pool.llvm >= _JOINED_DAGS_ARE_NAMED_SINCE else None, *joined)
 
 
 def _make_dag(operation: Operation, record: Owner | None, pool: Pool, final: bool) -> Value | None:
@@ -738,15 +758,15 @@ _TABLE = (
     _three("substr", _substring, form="text"),
     _three("find", _find, form="text"),
     _three("subst", _substitute),
-    _listed("tolower", _change_case, _STRING, result=STRING),
-    _listed("toupper", _change_case, _STRING, result=STRING),
+    _listed("tolower", _change_case, _ANY, result=STRING),
+    _listed("toupper", _change_case, _ANY, result=STRING),
     _listed("match", _match, _STRING, _STRING, result=BIT),
     _listed("repr", _representation, _ANY, result=STRING),
     LISTCONCAT,
     _several("listsplat", _splat),
-    _listed("listflatten", _flatten, _LIST),
+    _listed("listflatten", _flatten, _LIST, suits_its_place=False),
     _listed("listremove", _remove, _LIST, _LIST),
-    _listed("range", _range, _COUNTED, _INT, _INT, least=1),
+    _listed("range", _range, _COUNTED, _INT, _INT, least=1, suits_its_place=False),
     _one("head", _ends),
     _one("tail", _ends),
     _one("size", _size, INT),
@@ -755,7 +775,7 @@ _TABLE = (
     _three("dag", _make_dag),
     _one("getdagop", _dag_operator, typed=True),
     _several("setdagop", _set_dag_operator, DAG),
-    _listed("getdagopname", _dag_operator_name, _DAG, result=STRING),
+    _listed("getdagopname", _dag_operator_name, _DAG, result=STRING, suits_its_place=False),
     _listed("setdagopname", _set_dag_operator_name, _DAG, _STRING, result=DAG),
     _listed("getdagarg", _get_argument, _DAG, _KEY, typed=True),
     _listed("getdagname", _get_argument, _DAG, _KEY, result=STRING),
@@ -778,7 +798,7 @@ _TABLE = (
     CAST,
     ISA,
     _listed("exists", _exists, _STRING, result=INT, typed=True, looks_up=True),
-    _listed("instances", _instances, _STRING, least=0, typed=True, looks_up=True),
+    _listed("instances", _instances, _STRING, least=0, typed=True, looks_up=True, suits_its_place=False),
     _listed("initialized", _initialized, _ANY, result=INT),
 )
 

@@ -116,6 +116,7 @@ class TrackingResolver(Resolver):
     def __init__(self, pool: Pool, outer: Resolver | None = None) -> None:
         super().__init__(pool, outer.record if outer else None)
         self._outer = outer
+        self.insists = outer is not None and outer.insists
         self.found_unresolved = False
 
     def lookup(self, name: str) -> Value | None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 from tabla.base.source import Source, TablaError
 from tabla.templates.tablegen import backend
 from tabla.templates.tablegen.api import Records
-from tabla.templates.tablegen.keeper import RecordKeeper, TooManyFaults
+from tabla.templates.tablegen.keeper import MAX_RECORDS, RecordKeeper, TooManyFaults
 from tabla.templates.tablegen.lexer import Lexer
 from tabla.templates.tablegen.parser import Parsed, parse
 from tabla.templates.tablegen.pool import DEFAULT_LLVM
@@ -19,6 +20,8 @@ from tabla.templates.tablegen.statements import Statements
 
 LLVM_VERSIONS = (14, 19, 22)
 """The versions of the reference tool whose answers are known."""
+
+_TOO_DEEP = "the program recurses too deeply"
 
 Action: TypeAlias = Literal["print-records", "dump-json", "null-backend"]
 
@@ -38,12 +41,27 @@ def load(
 
     `say` is given the texts of ``dump`` statements and the warnings, also before a fault is raised.
     `warn_of_unused` is whether template arguments that no value names are worth a warning. `llvm` is one of
-    `LLVM_VERSIONS`: what the versions of ``llvm-tblgen`` answer differently is answered as by this one.
+    `LLVM_VERSIONS`: what the versions of ``llvm-tblgen`` answer differently is answered as by this one. A text that
+    makes no sense by the rules of this version is read by those of another one, which alone has an answer then.
     """
     sources = [one if isinstance(one, Source) else Source.from_path(one) for one in (*before, path)]
-    lexer = Lexer(include_dirs, macros, llvm=llvm)
+    include_dirs, macros = list(include_dirs), list(macros)
     with no_collection():
-        return _run(lexer, sources, say, warn_of_unused=warn_of_unused)
+        reading = _read(Lexer(include_dirs, macros, llvm=llvm), sources, warn_of_unused=warn_of_unused)
+        if reading.may_be_meant_otherwise:
+            for version in LLVM_VERSIONS:
+                other = _read(Lexer(include_dirs, macros, llvm=version), sources, warn_of_unused=warn_of_unused)
+                if not other.faults:
+                    reading = other
+                    break
+    keeper = reading.keeper
+    if say is not None:
+        for text in (*keeper.warnings, *keeper.dumped):
+            say(text)
+    if reading.faults:
+        first, *others = reading.faults
+        raise TablaError(first.message, *first.labels, hint=first.hint, notes=first.notes, more=others)
+    return Records(keeper, reading.dependencies)
 
 
 def loads(
@@ -84,20 +102,29 @@ def written(records: Records, action: Action) -> str:
                 return ""
 
 
-def _run(
-    lexer: Lexer, sources: Iterable[Source], say: Callable[[str], None] | None, *, warn_of_unused: bool
-) -> Records:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Reading:
+    """What the rules of one version make of a text. `faults` is empty if the text makes sense by these rules."""
+
+    keeper: RecordKeeper
+    dependencies: tuple[str, ...]
+    faults: list[TablaError]
+    # The grammar is the same for all versions, and so are the limits.
+    may_be_meant_otherwise: bool
+
+
+def _read(lexer: Lexer, sources: Iterable[Source], *, warn_of_unused: bool) -> _Reading:
     parsed = parse(lexer.read(*sources), lexer.positions)
     keeper = RecordKeeper(lexer.positions, warns_of_unused=warn_of_unused, llvm=lexer.llvm)
     keeper.warnings += lexer.warnings
     faults = _evaluate(keeper, parsed)
-    if say is not None:
-        for text in (*keeper.warnings, *keeper.dumped):
-            say(text)
-    if faults:
-        first, *others = faults
-        raise TablaError(first.message, *first.labels, hint=first.hint, notes=first.notes, more=others)
-    return Records(keeper, tuple(lexer.dependencies))
+    within_limits = len(keeper.defs) < MAX_RECORDS and not any(fault.message.startswith(_TOO_DEEP) for fault in faults)
+    return _Reading(
+        keeper=keeper,
+        dependencies=tuple(lexer.dependencies),
+        faults=faults,
+        may_be_meant_otherwise=bool(faults) and parsed.fault is None and within_limits,
+    )
 
 
 def _evaluate(keeper: RecordKeeper, parsed: Parsed) -> list[TablaError]:
@@ -116,7 +143,7 @@ def _evaluate(keeper: RecordKeeper, parsed: Parsed) -> list[TablaError]:
             last = fault
         except RecursionError:
             last = keeper.fault(
-                f"the program recurses too deeply: it takes more than {STACK_FRAMES} calls of Python",
+                f"{_TOO_DEEP}: it takes more than {STACK_FRAMES} calls of Python",
                 keeper.current,
                 hint="does a value refer to itself?",
             )

@@ -85,6 +85,9 @@ FAULTS = {
     "division": ("n = n / 0;", "a division by zero", "n / 0"),
     "size_by_zero": ("O = TensorOutput(M / (n - n));", "a size is divided by zero", "TensorOutput(M / (n - n))"),
     "shift": ("n = n << 64;", "a shift by 64", "n << 64"),
+    "shift_in_place": ("n <<= 64;", "a shift by 64", "n <<= 64"),
+    "shifted_into": ("O(i) <<= I(i, j);", "'<<=' is no aggregation", "O(i) <<= I(i, j)"),
+    "cast_of_an_element": ("O(i) += (float)I(i, j);", "an element of a tensor is not a finite", "(float)I(i, j)"),
     "root": ("float q = sqrt(-1.0);", "sqrt(-1.0) is no real number", "sqrt(-1.0)"),
     "text": ("n = n + \"a\";", "'+' of a whole number and a text", "n + \"a\""),
     "type_of_dim": ("TensorDim D = I;", "a tensor where the type is 'TensorDim'", "D = I"),
@@ -153,6 +156,35 @@ def test_what_the_grammar_does_not_have(name: str) -> None:
     assert fault.message.startswith(message)
     assert marked_by(fault) == marked
     assert (fault.line, fault.hint is not None) == (7, True)
+
+
+HABITS = {
+    "while (n) { n = 1; }": "write a loop as for",
+    "for q in range(3): n = q;": "write a loop as for",
+    "if n > 1 { n = 2; }": "a condition stands in brackets",
+    "else n = 3;": "an else follows",
+    "n = n and 1;": "write && for and",
+    "n = not n;": "write ! for not",
+    "n = n ** 2;": "write pow",
+    "n = I->rank();": "a member stands behind a dot",
+    "int w[3];": "a vector is written std::vector<int> w(3)",
+    "auto g = [](int x) { return x; };": "there are no functions inside",
+    "unsigned long long q = 3;": "write size_t",
+    "static int q = 1;": "leave it out",
+    "using namespace std;": "leave it out",
+    "O(i) += I(i, j) where j < 2;": "a constraint is a statement of its own",
+    "def g(x): return x;": "a function is written Tensor g",
+    "O(i) += cast<float>(I);": "a Tile function has",
+}
+"""What programmers of C, of Python and of contractions write, and how the cure begins."""
+
+
+@pytest.mark.parametrize("body", HABITS)
+def test_a_habit_of_another_language_has_its_cure(body: str) -> None:
+    with pytest.raises(TablaError) as caught:
+        run(body)
+    assert (caught.value.hint or "").startswith(HABITS[body])
+    assert caught.value.line == 7
 
 
 def test_reading_goes_on_at_the_next_statement() -> None:

@@ -20,10 +20,6 @@ from tests.languages.tile_cpp.references import REFERENCES, TUTORIAL, Reference,
 from tests.schedule.agreement import agree
 
 WIDE = Format.parse("q12.20")
-ON_THE_MACHINE = (
-    *("reductions:argmax_value", "reductions:tropical", "reductions:stuffed", "convolutions:complex_conv_2d"),
-    *("convolutions:window_sum", "layers:perceptron", "layers:between", "layers:largest", "layers:polynomial"),
-)
 
 
 def check(program: Program, reference: Reference) -> None:
@@ -51,7 +47,7 @@ def test_there_are_enough() -> None:
     assert len(REFERENCES) >= 40
 
 
-@pytest.mark.parametrize("name", ON_THE_MACHINE)
+@pytest.mark.parametrize("name", REFERENCES)
 def test_the_machine_computes_the_words_of_the_evaluation(name: str) -> None:
     template = Options(pes=4).chosen_template()
     words = Format(integer=template.integer_bits, fraction=template.fraction_bits)

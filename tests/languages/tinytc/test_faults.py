@@ -88,6 +88,7 @@ FAULTS = {
     "group_y": ("%g = group_id.y : index", "samples are numbered by group_id.x alone", "%g = group_id.y : index"),
     "bracket": ("%a = load %x[%i0 : f32", "expected ',' or ']', not ':'", ":"),
     "colon": ("%a = add %z, %o", "expected ':' and a type, not 'store'", "store"),
+    "result": ("store %z, %y[%i4]", "the subscript 4 of 'y' is 4 somewhere", None),
     "cast": ("%v = load %x[%i0] : f32\n    %a = cast %v : index", "this is not cast to 'index'", None),
 }  # fmt: skip
 
@@ -101,6 +102,30 @@ def test_a_fault_points_at_the_text(name: str) -> None:
     assert message in fault.message
     assert marked is None or marked_by(fault) == marked
     assert fault.hint and fault.labels[0].span.line >= 7
+
+
+HABITS = {
+    "while %o { }": "write for %i",
+    "return %o": "leave it out",
+    "call @g()": "there are no calls",
+    "func @g() { }": "functions stand side by side",
+    "%a = sqrt %o : f32": "the language has no root",
+    "%a = fadd %o, %z : f32": "write add",
+    "%a = %o": "a value has one name",
+    "if (%o) { }": "operands stand without brackets",
+    "for (%i) = (%i0),(%i4) { }": "operands stand without brackets",
+    "gemv(%o, %A, %x, %z, %y)": "operands stand without brackets",
+    "%a = subview %A[%i0, :] : memref<f32x3>": "a whole mode is 0:size",
+    "// a comment": "a comment begins with ';'",
+}
+"""What programmers of other languages write, and how the cure begins."""
+
+
+@pytest.mark.parametrize("body", HABITS)
+def test_a_habit_of_another_language_has_its_cure(body: str) -> None:
+    with pytest.raises(TablaError) as caught:
+        run(body)
+    assert (caught.value.hint or "").startswith(HABITS[body])
 
 
 PARAMETERS = {

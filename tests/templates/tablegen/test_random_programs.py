@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tabla.templates import tablegen
 from tests.templates.tablegen.conftest import Outcome
 
 SIMPLE = ("bit", "int", "string", "bits<4>", "list<int>", "list<string>", "dag")
@@ -376,6 +377,73 @@ class Generator:
         return "\n".join(statements) + "\n"
 
 
+class NewerGenerator(Generator):
+    """Writes programs with what version 14 does not know, too: newer operators, computed elements, and variables in
+    bodies.
+    """
+
+    def value(self, type: str, names: dict[str, str], depth: int = 2) -> str:
+        if depth > 0 and self.chance(20) and (text := self.newer(type, names, depth - 1)) is not None:
+            return text
+        return super().value(type, names, depth)
+
+    def newer(self, type: str, names: dict[str, str], depth: int) -> str | None:
+        def one(of: str) -> str:
+            return self.value(of, names, depth)
+
+        index = self.choice(("0", "0", "1", "!add(0, 1)"))
+        match type:
+            case "int":
+                texts = [
+                    f"!div({one('int')}, {self.choice(('2', '-3', one('int')))})",
+                    f"!initialized({one(self.any_type())})",
+                    f"[3, {one('int')}][{index}]",
+                    f"{one('list<int>')} [{one('int')}]",
+                    f"!getdagarg<int>((op {one('int')}, {one('int')}), {index})",
+                    f"!or({self.choice(('-1', one('int')))}, {one('int')})",
+                    f"!and({self.choice(('0', one('int')))}, {one('int')})",
+                ]
+                if self.classes:
+                    class_ = self.choice(self.classes)
+                    texts += [f"!exists<{class_}>({one('string')})", f"!size(!instances<{class_}>())"]
+            case "string":
+                texts = [
+                    f"!{self.choice(('toupper', 'tolower'))}({one('string')})",
+                    f"!repr({one(self.choice(('int', 'string', 'list<int>', 'dag')))})",
+                    f"!getdagname((op {one('int')}:$k, 1:$l), {index})",
+                    f"!getdagopname(!setdagopname({one('dag')}, {self.choice(WORDS[:2])}))",
+                ]
+            case "bit":
+                texts = [f'!match({one("string")}, "{self.choice(("a|b", "^x", "[a-c]$", ".*"))}")']
+            case "list<int>" | "list<string>":
+                element = type[5:-1]
+                texts = [
+                    f"!listremove({one(type)}, {one(type)})",
+                    f"!listflatten([{one(type)}, {one(type)}])",
+                    f"[{one(element)}, {one(element)}][0, {index}]",
+                    f"!listconcat([{one(element)}, {one(element)}], {one(type)})[0...{index}]",
+                ]
+                if element == "int":
+                    texts.append(f"!range({self.choice(('0', '1'))}, {self.choice(('3', one('int')))})")
+            case "dag":
+                texts = [
+                    f"!setdagarg((op 1:$k, {one('int')}), {index}, {one('string')})",
+                    f'!setdagname((op 1:$k, {one("int")}), {index}, "m")',
+                    f"!setdagopname({one('dag')}, {self.choice(WORDS[:2])})",
+                ]
+            case _:
+                return None
+        return self.choice(texts)
+
+    def body(self, names: dict[str, str], fields: dict[str, str]) -> str:
+        if not self.chance(25):
+            return super().body(names, fields)
+        type, name = self.choice(SIMPLE), self.fresh("b")
+        text = f"{{\n  defvar {name} = {self.value(type, names, 1)};\n"
+        rest = super().body({**names, name: type}, fields)
+        return text + (rest[2:] if rest.startswith("{") else "}")
+
+
 # The suite runs the same programs every time; TABLEGEN_PROGRAMS=5000 looks for new ones.
 PROGRAMS = os.environ.get("TABLEGEN_PROGRAMS")
 
@@ -419,14 +487,34 @@ def _with_newer_names(text: str) -> str:
     return text.replace("!setop", "!setdagop").replace("!getop", "!getdagop")
 
 
+@pytest.mark.parametrize("writer", [Generator, NewerGenerator])
 @pytest.mark.parametrize("version", [19, 22])
-@settings(max_examples=int(PROGRAMS or 100), **OPTIONS)
+@settings(max_examples=int(PROGRAMS or 50), **OPTIONS)
 @given(random=st.randoms(use_true_random=False))
-def test_random_programs_of_newer_versions(version: int, random: Random, ours, reference_of, tmp_path_factory) -> None:
+def test_random_programs_of_newer_versions(
+    version: int, writer: type[Generator], random: Random, ours, reference_of, tmp_path_factory
+) -> None:
     path: Path = tmp_path_factory.getbasetemp() / f"random{version}.td"
-    text = _with_newer_names(Generator(random).program())
+    text = _with_newer_names(writer(random).program())
     path.write_text(text)
     theirs = reference_of(version)(path)
     if theirs.accepted:
         difference = ours(path, [f"--llvm={version}"]).differs(theirs)
         assert difference == "", f"{difference}\n{text}"
+
+
+@pytest.mark.parametrize("writer", [Generator, NewerGenerator])
+@settings(max_examples=int(PROGRAMS or 50), **OPTIONS)
+@given(random=st.randoms(use_true_random=False))
+def test_what_one_version_accepts_is_accepted_under_each(
+    writer: type[Generator], random: Random, ours, reference_of, tmp_path_factory
+) -> None:
+    """The option is about bytes: a text that the reference tool of any version reads is read under every option."""
+    path: Path = tmp_path_factory.getbasetemp() / "random_each.td"
+    text = writer(random).program()
+    for names in (text, _with_newer_names(text)):
+        path.write_text(names)
+        if any(reference_of(version)(path).accepted for version in tablegen.LLVM_VERSIONS):
+            for version in tablegen.LLVM_VERSIONS:
+                mine = ours(path, [f"--llvm={version}"])
+                assert mine.accepted, f"--llvm {version}: {mine.message}\n{names}"

@@ -62,6 +62,14 @@ PROGRAMS = {
     "class D<int m> : C<m>;\nclass E { bits<4> q = {0, 0, ?, 1}; field int w = !and(3, q); }\n"
     "def e : E;\ndef f : D<4>;",
     "the left operand decides alone": "def a { int u; int x = !or(-1, !add(u, 1)); int y = !and(0, {0, ?}); }",
+    "an argument that the left operand decides": "class C<int n> { int m = n; } class B { int u; }\n"
+    "def a { B b; int u; C c = C<!and(0, u)>; int d = C<!or(-1, b.u)>.m; }",
+    "an argument that is never answered": "class B; class C<bit n> { bit m = n; }\ndef o;\n"
+    "def x { int u; C c = C<!isa<B>((o (o u)))>; bit m = C<!isa<B>((o u, 1))>.m; }",
+    "a default that waits in a clause": "class C<bit a, int b, list<int> c = !cond(a: [7, 3], true: [b, 2])>"
+    " { list<int> v = c; }\ndef x : C<0, 3>;\nmulticlass M<int n> { def a : C<!empty([n]), n>; }\ndefm y : M<2>;\n"
+    "def z { list<int> v = C<1, 4>.v; }",
+    "a default that is unset in a clause": "class C<bit a, int c = !cond(a: ?, true: 4)> { int v = c; }\ndef x : C<0>;",
     "a slice out of range that is counted": "class C<list<int> l> { int s = !size(l[1, 0]); int e = !empty(l[0...3]);"
     " int f = !foldl(3, l[1, 0], a, b, 7); }\ndef a : C<[5]>;\ndef b { list<int> g; int s = !size(g[2, 1]); }",
     "listflatten": "class C<list<list<int>> l> { list<int> f = !listflatten(l); list<int> g = !listflatten([1, 2]);"
@@ -77,6 +85,24 @@ PROGRAMS = {
     " class T<string s> {\n"
     ' list<P> x = !instances<P>(s); list<Q> y = !instances<Q>(); }\ndef a { int x = k; list<P> z = T<"b$">.x; }\n'
     'def aa : P; def t : T<"^a">; class U { list<P> own = !instances<P>(NAME); }\ndef u : P, U;',
+    "elements that a list loses": "class R; def p : R; def q : R;\n"
+    "class P<int n, string s, bit t> { list<int> a = !listremove([1, n, 2], [n, 2]);"
+    ' list<string> b = !listremove([s, "x", [{y}]], ["y", s]); list<bit> c = !listremove([t, 0], [0]);'
+    " list<list<int>> d = !listremove([[1], [2]], [[1]]); list<R> e = !listremove([p, q], [q]); }\n"
+    'def x { string g = "a"; list<string> f = !listremove(["b", g, "a"], ["a", g]); }\ndef y : P<2, "z", 0>;',
+    "a number before the first element": "class C<list<int> l> { list<int> b = !if(0, l[-1...0], []<int>);"
+    " int c = !if(1, 2, l[-2]); }\ndef x : C<[4]>;\ndefvar v = [1, 3] [-1];",
+    "an element of a list that is computed": "class A; def c : A; class X<list<list<int>> l> { int a = !range(3) [1];"
+    " int b = !listflatten(l) [0]; A d = !instances<A>() [0]; string s = !getdagopname((c)); }\ndef x : X<[[1], [2]]>;",
+    "letters of a number that nobody needs": "class P<list<int> l> { string a = !toupper(3);"
+    " dag d = (? !tolower(l)); }",
+    "letters of code": "class P<string s> { string a = !toupper(s); string b = !tolower([{Ab}]); }\n"
+    "def x : P<[{Code}]>;",
+    "names of joined dags": "def op; class C<dag a, dag b> { dag c = !con(a, b); dag d = !con((?), a); }\n"
+    "def a : C<(op:$x 1), (op:$y 2)>;\ndef b : C<(op 1), (op:$y 2)>;\ndef c : C<(?:$x 1), (op 2)>;",
+    "a range of one element": "class P<list<int> l> { int a = l[0...0]; int b = !add(l[1-1], 2); }\ndef x : P<[3, 4]>;",
+    "a list of one element": "class P<list<int> l> { list<int> a = l[0...0];"
+    " list<int> b = !foreach(i, l[1...1], i); }\ndef x : P<[3, 4]>;",
     "names of dags": "def op; class C<dag d, string s> { string a = !getdagopname(d); dag b = !setdagopname(d, s); }\n"
     'def x : C<(op:$n 1), "m">;\ndef y : C<(op:$o 1:$k), "m">;\ndef z { string a = !getdagopname((op:$u)); }',
 }
@@ -98,6 +124,9 @@ NEWEST_REFUSES = {
     "decimal numbers of any size",
     "a slice out of range that is counted",
     "a question that is never answered",
+    "an argument that is never answered",
+    "a default that is unset in a clause",
+    "a range of one element",
 }
 
 
