@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import tabla
-from manual import command_line, faults, grammar, python_names
+from manual import command_line, faults, grammar, notebooks, python_names
 from tabla.commands.cli import COMMANDS
 from tabla.languages.tabla.lexer import KEYWORDS
 from tests.pages import DOCS
@@ -75,6 +75,16 @@ def test_no_slot_stays_empty(site: Path) -> None:
 
 def test_the_program_of_the_tutorial_is_built(site: Path) -> None:
     assert "the lanes wait" in (site / "tutorials" / "lms.schedule.html").read_text(encoding="utf-8")
+
+
+def test_each_tutorial_offers_its_notebook(site: Path) -> None:
+    for name in notebooks.names():
+        page = (site / "tutorials" / f"{name}.html").read_text(encoding="utf-8")
+        assert re.search(rf'</h1>\s*<p><a download="{name}.ipynb" href="{name}.ipynb">', page), name
+        made = json.loads((site / "tutorials" / f"{name}.ipynb").read_text(encoding="utf-8"))
+        prose = "".join(line for cell in made["cells"] if cell["cell_type"] == "markdown" for line in cell["source"])
+        for target in re.findall(r"\]\((?!https?:)([^)\s#]+\.html)", prose):
+            assert (site / "tutorials" / target).is_file(), (name, target)
 
 
 def test_every_command_and_option_is_in_the_reference() -> None:
