@@ -18,7 +18,7 @@ from mkdocs.structure.files import File, Files
 from mkdocs.utils import get_relative_url
 
 import tabla
-from manual import command_line, faults, grammar, lexers, notebooks, python_names
+from manual import colours, command_line, faults, grammar, lexers, notebooks, python_names
 
 WRITERS: dict[str, Callable[[], str]] = {
     "command line": command_line.page,
@@ -37,7 +37,7 @@ BOOSTS = {
     "extend/": 0.5,
 }
 SLOT = re.compile(r"^<!-- generated: ([\w ]+) -->$", re.MULTILINE)
-LANGUAGES = {".t": "tabla", ".tc": "tc"}
+LANGUAGES = {end: language.alias for language in colours.LANGUAGES for end in language.ends}
 FENCE = re.compile(r"^```(\w+)((?: file=\S+| slow)+)$", re.MULTILINE)
 # The tutorial whose program is built for the site, and the program's file.
 BUILT = ("tutorials/schedule.md", "lms.t")

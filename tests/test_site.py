@@ -115,6 +115,8 @@ def test_a_session_is_copied_without_prompts_and_output(site: Path) -> None:
 def test_programs_have_colours(site: Path) -> None:
     page = (site / "tutorials" / "schedule.html").read_text(encoding="utf-8")
     assert re.search(r'<div class="language-tabla highlight">.*?<span class="k">model</span>', page, re.DOTALL)
+    kernel = (site / "kernel.html").read_text(encoding="utf-8")
+    assert re.search(r'<div class="language-kernel highlight">.*?<span class="k">input</span>', kernel, re.DOTALL)
 
 
 def test_the_search_puts_tutorials_before_decisions(site: Path) -> None:
