@@ -124,7 +124,7 @@ docs: $(VENV)/docs
 	@echo "The documentation: site/index.html"
 
 docs-test: $(VENV)/test simulators
-	$(PYTEST) tests/test_documentation.py tests/test_readme.py tests/extend
+	$(PYTEST) tests/test_documentation.py tests/test_notebooks.py tests/test_readme.py tests/extend
 
 bench: $(VENV)/test simulators
 	$(BIN)/python -m benchmarks -o benchmarks/results

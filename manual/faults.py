@@ -126,6 +126,7 @@ SAID = {
     "f32x4x8": "type",
     "hertz": "number",
     "self": "name",
+    "stack": "operands",
 }
 """What stands for names of the source that mean nothing to a reader."""
 NUMBERS = ("len", "int", "float", "max", "min", "prod", "sum", "abs", "round")
@@ -136,7 +137,7 @@ def _filled(value: ast.expr, module: str) -> str:
     """Return what stands for a value that a message fills in."""
     match value:
         case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name)]) if name.isalpha() and len(name) > 2:
-            return f"<number of {name}>"
+            return f"<number of {SAID.get(name, name)}>"
         case ast.Call(func=ast.Name(id=name)) if name in NUMBERS:
             return "<number>"
         case ast.Call(func=ast.Name(id="getattr")) | ast.Call(func=ast.Attribute(attr="splitlines")):
@@ -178,7 +179,7 @@ def _constant(name: str, module: str) -> str:
     """Return the value of a constant as a message shows it: a number, a text, or the names of a table."""
     value = getattr(importlib.import_module(module), name, None) if module else None
     match value:
-        case int() | float() if value >= 10_000:
+        case int() | float() if abs(value) >= 10_000:
             return f"{value:,}"
         case str() | int() | float():
             return str(value)

@@ -1,75 +1,82 @@
-"""Lexers of Pygments for programs in TABLA and in Tensor Comprehensions, from the words that the parsers know."""
+"""Lexers of Pygments for the languages of `manual.colours`, with which the site colours programs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
 from typing import Any, ClassVar
 
 from pygments.lexer import RegexLexer, words
 from pygments.lexers import LEXERS
 from pygments.token import Comment, Keyword, Name, Number, Operator, Punctuation, String, Text
 
-from tabla.languages.tabla.lexer import KEYWORDS
-from tabla.languages.tc.lexer import KEYWORDS as TC_KEYWORDS
-from tabla.templates.template import functions
+from manual.colours import KERNEL, TABLA, TENSOR_COMPREHENSIONS, TINYTC, Colours, Kind, Match, Region, Rule, Words
 
-__all__ = ["TablaLexer", "TensorComprehensionsLexer"]
+# Pygments takes every name of this list for a lexer.
+__all__ = ["KernelLexer", "TablaLexer", "TensorComprehensionsLexer", "TinytcLexer"]
 
-FUNCTIONS = ("sum", "pi", "max", "min", "norm", *functions())
-"""The functions that every notation has, and those of the function unit."""
+TOKENS: dict[Kind, Any] = {
+    "comment": Comment.Single,
+    "definition": Comment.Preproc,
+    "keyword": Keyword,
+    "function": Name.Builtin,
+    "number": Number,
+    "string": String.Double,
+    "variable": Name.Variable,
+    "name": Name,
+    "operator": Operator,
+    "punctuation": Punctuation,
+}
 
 
-_REST = ((r"[\[\](){};:,.]", Punctuation), (r"\s+", Text), (r".", Text))
+def _rule(rule: Rule) -> tuple[Any, Any]:
+    token = TOKENS[rule.kind]
+    match rule:
+        case Words(words=listed):
+            return words(listed, prefix=r"\b", suffix=r"\b"), token
+        case Match(pattern=pattern):
+            return pattern, token
+        case Region(start=start, end=end):
+            return rf"{re.escape(start)}(?:.|\n)*?(?:{re.escape(end)}|\Z)", token
 
 
-def _known(keywords: Iterable[str]) -> list[tuple[Any, Any]]:
-    """Return the rules for what both notations have: definitions, keywords, functions and numbers."""
-    return [
-        (r"\$\w+", Comment.Preproc),
-        (words(tuple(keywords), prefix=r"\b", suffix=r"\b"), Keyword),
-        (words(FUNCTIONS, prefix=r"\b", suffix=r"\b"), Name.Builtin),
-        (r"\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|\.\d+", Number),
-    ]
+def _tokens(colours: Colours) -> dict[str, list[Any]]:
+    return {"root": [*map(_rule, colours.rules), (r"\s+", Text), (r".", Text)]}
 
 
 class TablaLexer(RegexLexer):
     """Programs in the TABLA language."""
 
-    name = "TABLA"
-    aliases: ClassVar[list[str]] = ["tabla"]
-    filenames: ClassVar[list[str]] = ["*.t"]
-    tokens: ClassVar = {
-        "root": [
-            (r"//[^\n]*", Comment.Single),
-            (r"/\*(?:.|\n)*?\*/", Comment.Multiline),
-            *_known(KEYWORDS),
-            (r"\bin\s+(?:reverse\s+)?order\b", Keyword),
-            (r"\"[^\"\n]*\"", String.Double),
-            (r"[A-Za-z_]\w*'?", Name),
-            (r"->|[-+*/<>=!?&|%^]+", Operator),
-            *_REST,
-        ]
-    }
+    name, aliases, filenames = TABLA.name, (TABLA.alias,), tuple(f"*{end}" for end in TABLA.ends)
+    tokens: ClassVar = _tokens(TABLA)
 
 
 class TensorComprehensionsLexer(RegexLexer):
     """Functions in Tensor Comprehensions."""
 
-    name = "Tensor Comprehensions"
-    aliases: ClassVar[list[str]] = ["tc"]
-    filenames: ClassVar[list[str]] = ["*.tc"]
-    tokens: ClassVar = {
-        "root": [
-            (r"#[^\n]*", Comment.Single),
-            *_known(TC_KEYWORDS),
-            (r"[A-Za-z_]\w*", Name),
-            (r"(?:max|min)?=!?|->|[-+*/<>=!?&|%^]+", Operator),
-            *_REST,
-        ]
-    }
+    name, aliases = TENSOR_COMPREHENSIONS.name, (TENSOR_COMPREHENSIONS.alias,)
+    filenames = tuple(f"*{end}" for end in TENSOR_COMPREHENSIONS.ends)
+    tokens: ClassVar = _tokens(TENSOR_COMPREHENSIONS)
+
+
+class KernelLexer(RegexLexer):
+    """Texts of kernels."""
+
+    name, aliases, filenames = KERNEL.name, (KERNEL.alias,), tuple(f"*{end}" for end in KERNEL.ends)
+    tokens: ClassVar = _tokens(KERNEL)
+
+
+class TinytcLexer(RegexLexer):
+    """Functions in the language of the Tiny Tensor Compiler."""
+
+    name, aliases, filenames = TINYTC.name, (TINYTC.alias,), tuple(f"*{end}" for end in TINYTC.ends)
+    tokens: ClassVar = _tokens(TINYTC)
+
+
+LEXER_CLASSES = (TablaLexer, TensorComprehensionsLexer, KernelLexer, TinytcLexer)
+"""The lexers in the order of `manual.colours.LANGUAGES`."""
 
 
 def register() -> None:
     """Let Pygments find the lexers of this module by their names."""
-    for lexer in (TablaLexer, TensorComprehensionsLexer):
+    for lexer in LEXER_CLASSES:
         LEXERS[lexer.__name__] = (__name__, lexer.name, tuple(lexer.aliases), tuple(lexer.filenames), ())

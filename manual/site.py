@@ -18,7 +18,7 @@ from mkdocs.structure.files import File, Files
 from mkdocs.utils import get_relative_url
 
 import tabla
-from manual import command_line, faults, grammar, lexers, python_names
+from manual import colours, command_line, faults, grammar, lexers, notebooks, python_names
 
 WRITERS: dict[str, Callable[[], str]] = {
     "command line": command_line.page,
@@ -37,7 +37,7 @@ BOOSTS = {
     "extend/": 0.5,
 }
 SLOT = re.compile(r"^<!-- generated: ([\w ]+) -->$", re.MULTILINE)
-LANGUAGES = {".t": "tabla", ".tc": "tc"}
+LANGUAGES = {end: language.alias for language in colours.LANGUAGES for end in language.ends}
 FENCE = re.compile(r"^```(\w+)((?: file=\S+| slow)+)$", re.MULTILINE)
 # The tutorial whose program is built for the site, and the program's file.
 BUILT = ("tutorials/schedule.md", "lms.t")
@@ -61,9 +61,11 @@ def on_config(config: Any) -> Any:
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Add the commands' pages, and what the build of the tutorial's program shows. MkDocs calls this function once."""
+    """Add the commands' pages, the notebooks, and what the tutorial's build shows. MkDocs calls this function once."""
     for name, text in command_line.pages().items():
         files.append(File.generated(config, f"{COMMANDS_FOLDER}/{name}.md", content=text))
+    for name in notebooks.names():
+        files.append(File.generated(config, f"tutorials/{name}.ipynb", content=notebooks.written(name)))
     page, program = BUILT
     text = (Path(config.docs_dir) / page).read_text(encoding="utf-8")
     body = text.split(f" file={program}\n")[1].split("```")[0]
@@ -84,6 +86,10 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
         page.meta["template"] = "start.html"
     boosts = [boost for start, boost in BOOSTS.items() if page.file.src_uri.startswith(start)]
     page.meta["search"] = {"boost": boosts[0] if boosts else 1.0}
+    tutorial = Path(page.file.src_uri)
+    if tutorial.parent.name == "tutorials" and tutorial.stem in notebooks.names():
+        # Under the title.
+        markdown = markdown.replace("\n\n", f"\n\n{notebooks.link(tutorial.stem)}\n\n", 1)
     return FENCE.sub(_titled, SLOT.sub(lambda slot: WRITERS[slot[1]](), markdown))
 
 

@@ -212,7 +212,7 @@ class Names(Kind):
     def read(self, text: str) -> list[str]:
         found = [name.strip() for name in text.split(",")]
         if not all(found):
-            raise TablaValueError(f"'{text}' is not a list of names")
+            raise TablaValueError(f"'{text}' is not a list of names", hint="write names with commas between them: A,B")
         return found
 
     def checked(self, name: str, value: object) -> tuple[str, ...]:
@@ -268,7 +268,7 @@ class Object(Kind):
     def read(self, text: str) -> Any:
         if self.reads:
             return text
-        raise TablaValueError(f"'{text}' has no meaning on the command line")
+        raise TablaValueError(f"'{text}' has no meaning on the command line", hint="give it in Python")
 
     def checked(self, name: str, value: object) -> Any:
         return self.check(name, value)
@@ -293,14 +293,14 @@ class ArraysOrFile(Kind):
 def _definition(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals or not re.fullmatch(r"\w+'?", name, re.ASCII) or not value:
-        raise TablaValueError(f"'{text}' is not NAME=VALUE")
+        raise TablaValueError(f"'{text}' is not NAME=VALUE", hint="write a name and its value: m=30")
     return name, value
 
 
 def _size(text: str) -> tuple[str, int]:
     name, equals, value = text.partition("=")
     if not equals or not name.isidentifier():
-        raise TablaValueError(f"'{text}' is not NAME=NUMBER")
+        raise TablaValueError(f"'{text}' is not NAME=NUMBER", hint="write a name and its size: N=64")
     return name, SIZE.read(value)
 
 
@@ -308,7 +308,7 @@ def _shape(text: str) -> tuple[str, tuple[int, ...]]:
     # The name may be any that ONNX has, such as input.1. `NAME=` is the shape of a single value.
     name, equals, value = text.rpartition("=")
     if not equals or not name or "=" in name:
-        raise TablaValueError(f"'{text}' is not NAME=SIZE,SIZE,...")
+        raise TablaValueError(f"'{text}' is not NAME=SIZE,SIZE,...", hint="write a name and its sizes: I=2,8,3")
     return name, tuple(SIZE.read(each) for each in value.split(",")) if value else ()
 
 
@@ -316,7 +316,7 @@ def _argument(text: str) -> tuple[str, object]:
     # The value is a Python literal, such as 2, (3, 3), True or 'same'. Any other text is a string.
     name, equals, value = text.partition("=")
     if not equals or not name.isidentifier():
-        raise TablaValueError(f"'{text}' is not NAME=VALUE")
+        raise TablaValueError(f"'{text}' is not NAME=VALUE", hint="write a name and its value: s=2")
     try:
         return name, ast.literal_eval(value)
     except (ValueError, SyntaxError):
@@ -328,7 +328,9 @@ def _columns(text: str) -> tuple[str, list[str]]:
     name, equals, value = text.partition("=")
     found = [column.strip() for column in next(csv.reader([value], skipinitialspace=True), [])]
     if not equals or not name or not found or not all(found):
-        raise TablaValueError(f"'{text}' is not NAME=COLUMN,COLUMN,...")
+        raise TablaValueError(
+            f"'{text}' is not NAME=COLUMN,COLUMN,...", hint="write a name and its columns: x=age,weight"
+        )
     return name, found
 
 

@@ -37,7 +37,7 @@ class Whole:
         try:
             number = int(text)
         except ValueError:
-            raise TablaValueError(f"'{text}' is not a whole number") from None
+            raise TablaValueError(f"'{text}' is not a whole number", hint=self._hint) from None
         return self._inside(number)
 
     def of(self, value: object) -> int:

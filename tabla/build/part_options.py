@@ -28,7 +28,7 @@ class ClockRate(Kind):
         try:
             rate = float(text)
         except ValueError:
-            raise TablaValueError(f"'{text}' is not a number of MHz") from None
+            raise TablaValueError(f"'{text}' is not a number of MHz", hint="write a number such as 25") from None
         return self._inside(rate, text)
 
     def checked(self, name: str, value: object) -> float:
@@ -41,7 +41,7 @@ class ClockRate(Kind):
 
     def _inside(self, rate: float, text: str) -> float:
         if not 0 < rate < 10_000:
-            raise TablaValueError(f"{text} MHz is no possible clock rate")
+            raise TablaValueError(f"{text} MHz is no possible clock rate", hint="use more than 0 and less than 10000")
         return rate
 
 

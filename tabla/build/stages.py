@@ -124,7 +124,10 @@ class Stages:
         with self.reading.text.pointing_back():
             graph = with_model_guard.run(self.reading.lower(self.format, results), self.setting)
         if self.options.runtime_rate and graph.rate is None:
-            raise TablaError(f"--runtime-rate: '{self.name}' has no learning rate that can be loaded")
+            raise TablaError(
+                f"--runtime-rate: '{self.name}' has no learning rate that can be loaded",
+                hint="leave --runtime-rate out; only a program that updates models has a rate",
+            )
         for name in results if guard else ():
             if name in graph.updates:
                 # A result is a word, and a wide model has more bits.

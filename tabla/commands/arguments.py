@@ -44,9 +44,14 @@ def reader(kind: Kind | Whole) -> Callable[[str], Any]:
         try:
             return kind.read(text)
         except TablaError as fault:
-            raise ArgumentTypeError(fault.message) from None
+            raise wrong_argument(fault) from None
 
     return convert
+
+
+def wrong_argument(fault: TablaError) -> ArgumentTypeError:
+    """Return a fault of a value as argparse reports it. The parser prints the lines of a message as they are."""
+    return ArgumentTypeError(f"{fault.message}\nhint: {fault.hint}" if fault.hint else fault.message)
 
 
 def series(rule: Whole) -> Callable[[str], tuple[int, ...]]:

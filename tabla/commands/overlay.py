@@ -13,7 +13,7 @@ from tabla.base.kinds import Names
 from tabla.base.source import TablaError
 from tabla.build.files.overlay import overlay_files, overlay_manifest, overlay_text
 from tabla.build.options import ArrayOptions, Options, unknown_template
-from tabla.commands.arguments import add_json, add_options, add_quiet, group_of, record_of
+from tabla.commands.arguments import add_json, add_options, add_quiet, group_of, record_of, wrong_argument
 from tabla.commands.console import Console
 from tabla.commands.output import write_json
 from tabla.driver import build
@@ -116,7 +116,7 @@ def _names(text: str) -> tuple[str, ...]:
     try:
         return tuple(Names().read(text)) if text else ()
     except TablaError as fault:
-        raise ArgumentTypeError(fault.message) from None
+        raise wrong_argument(fault) from None
 
 
 def overlay_from_options(arguments: Namespace) -> Overlay:

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 
 from tabla.base.kinds import ArraysOrFile, Choice, Kind, Names, Object, Switch, Text, WholeNumber
 from tabla.base.options import Record, option
-from tabla.base.source import TablaError
 from tabla.build.options import ArrayOptions
 from tabla.build.part_options import BoardOptions, PartOptions
 from tabla.host.engines.session import ENGINES, EVALUATION, checked_engine
@@ -43,10 +42,7 @@ class Engine(Kind):
         return f"one of {', '.join(names)}, or serial:/dev/ttyUSB0[@BAUD] for a board"
 
     def read(self, text: str) -> str:
-        try:
-            return checked_engine(text, trains=self.trains)
-        except TablaError as fault:
-            raise TablaError(f"{fault.message}; {fault.hint}") from None
+        return checked_engine(text, trains=self.trains)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -85,7 +85,10 @@ def operation_format(unit: str) -> OperationFormat:
     fields = []
     for name, positions in found.items():
         if positions != list(range(positions[0], positions[0] + len(positions))):
-            raise TablaError(f"the bits of field '{name}' of record '{record.name}' are not in order")
+            raise TablaError(
+                f"the bits of field '{name}' of record '{record.name}' are not in order",
+                hint=f"give {name} one stretch of bits, from the lowest to the highest",
+            )
         symbols = strings(record, f"{name}Choices") if f"{name}Choices" in record else ()
         fields.append(InstructionField(name=name, offset=positions[0], width=len(positions), choices=symbols))
     return OperationFormat(

@@ -83,6 +83,7 @@ def test_wrong_texts_are_refused(case: str) -> None:
     with pytest.raises(TablaError) as caught:
         kind.read(text)
     assert caught.value.message == message
+    assert caught.value.hint
 
 
 @pytest.mark.parametrize("case", WRONG)

@@ -53,7 +53,9 @@ BOUND = {
     "inputs that are not there": mistake("bound model.t --inputs no.npz", "cannot read 'no.npz'"),
     "inputs of another program": mistake("bound kernel.tc --inputs data.npz", "'dot' has no input 'x'"),
     "a value for a tensor": mistake("bound layer.py:double --arg I=4", "returns a int", "return a tensor"),
-    "PEs with an exponent": usage("bound model.t --pes 1e3", "'1e3' is not a whole number"),
+    "PEs with an exponent": usage(
+        "bound model.t --pes 1e3", "'1e3' is not a whole number", "hint: use 1 or more\nhint: tabla bound --help"
+    ),
     "too many PEs": mistake("bound model.t --pes 200", "ask for 1 to 128"),
     "a stage": usage("bound model.t --emit graph", "unrecognized arguments: --emit graph"),
     "an output folder": usage("bound model.t -o out", "unrecognized arguments: -o out"),
@@ -126,8 +128,10 @@ BUILD = {
     "a folder of gen": mistake("build build --board ulx3s-85f", "'build' is not a program"),
     "half a name": mistake("build model.t --board ulx3s", "there is no board 'ulx3s'", "ulx3s-85f"),
     "an unknown board": mistake("build model.t --board de10", "there is no board 'de10'", "icebreaker"),
-    "a clock of letters": usage(f"{BOARD} --clock fast", "'fast' is not a number of MHz"),
-    "a clock of nothing": usage(f"{BOARD} --clock 0", "0 MHz is no possible clock rate"),
+    "a clock of letters": usage(
+        f"{BOARD} --clock fast", "'fast' is not a number of MHz", "hint: write a number such as 25"
+    ),
+    "a clock of nothing": usage(f"{BOARD} --clock 0", "0 MHz is no possible clock rate", "hint: use more than 0 and"),
     "a clock without end": usage(f"{BOARD} --clock inf", "inf MHz is no possible clock rate"),
     "a line that stands": usage(f"{BOARD} --baud 0", "--baud: 0 is less than 1"),
     "a target": usage(f"{BOARD} --target ecp5", "unrecognized arguments: --target ecp5"),

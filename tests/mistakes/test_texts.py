@@ -14,7 +14,9 @@ PREPROCESS = {
     "a folder": mistake("preprocess .", "cannot read '.'"),
     "not a text": mistake("preprocess p.t", "'p.t' is not UTF-8 text", "save it as UTF-8", p_t=b"\xff\xfe"),
     "an unknown definition": mistake("preprocess model.t -D n=3", "'model.t' does not use $n", "leave it out"),
-    "a definition without a value": usage("preprocess model.t -D m", "'m' is not NAME=VALUE"),
+    "a definition without a value": usage(
+        "preprocess model.t -D m", "'m' is not NAME=VALUE", "hint: write a name and its value: m=30"
+    ),
     "a definition without a name": usage("preprocess model.t -D =3", "'=3' is not NAME=VALUE"),
     "a use before the definition": mistake(
         "preprocess p.t", "'$a' is used but not defined", " --> p.t:1:5", p_t="x = $a;"

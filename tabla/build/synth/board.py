@@ -341,7 +341,9 @@ def _packed(
         status, said = run_tool(packing.module, packing.package, arguments, folder, packing.entry)
         if status or not (folder / packing.bitstream).is_file():
             refuse_full(folder, said)
-            raise TablaError(f"no bitstream for {board.title}", notes=last_words(said))
+            raise TablaError(
+                f"no bitstream for {board.title}", notes=last_words(said), hint=f"install {packing.package} anew"
+            )
         content = (folder / packing.bitstream).read_bytes()
     hertz = design.hertz(settings)
     return Bitstream(

@@ -117,7 +117,11 @@ def place_and_route(
         status, said = run_tool(target.place, target.package, arguments, folder)
         if status or not (folder / "report.json").is_file():
             refuse_full(folder, said)
-            raise TablaError(f"nextpnr failed for {device.part}", notes=last_words(said))
+            raise TablaError(
+                f"nextpnr failed for {device.part}",
+                notes=last_words(said),
+                hint="use fewer --pes, more --seeds or a larger --device",
+            )
         report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
         routed = (folder / pinned.packing.routed).read_text(encoding="utf-8") if pinned else ""
     module = netlist.parsed()

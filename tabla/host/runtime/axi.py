@@ -288,7 +288,8 @@ class AxiTransport:
         """Return the word of STATUS. A word that STATUS cannot have is a `DeviceFault`."""
         status = self._control.read("STATUS")
         if status & ~self._control.mask("STATUS"):
-            raise self._gone() or DeviceFault(f"the accelerator gives garbage: STATUS is 0x{status:08X}")
+            message = f"the accelerator gives garbage: STATUS is 0x{status:08X}"
+            raise self._gone() or DeviceFault(message, hint=_IS_IT_THERE)
         return status
 
     def _gone(self) -> DeviceFault | None:

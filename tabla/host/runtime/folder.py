@@ -117,7 +117,9 @@ class BuildFolder:
                 raise TablaError(f"the layout of '{self.path}' is of another build, see '{name}'", hint=_AGAIN)
         for kind, size in self.manifest.get("bus", {}).get("bytes", {}).items():
             if len(self.template(kind)) * self.manifest["bus"]["container"] != 8 * size:
-                raise TablaError(f"the layout of '{self.path}' is of another build: its {kind} has another size")
+                raise TablaError(
+                    f"the layout of '{self.path}' is of another build: its {kind} has another size", hint=_AGAIN
+                )
 
     def _check_sum(self, file: str, data: bytes) -> None:
         """Refuse a file with other bytes than the manifest says. Manifests of older releases do not say it."""

@@ -159,10 +159,13 @@ def _evaluate(
     counts = {name: len(arrays[name]) for name in streamed}
     if len(set(counts.values())) > 1:
         one, other = sorted(counts, key=lambda name: (counts[name], name))[:: len(counts) - 1]
-        raise TablaError(f"'{one}' has {counts[one]} samples and '{other}' has {counts[other]}")
+        raise TablaError(
+            f"'{one}' has {counts[one]} samples and '{other}' has {counts[other]}",
+            hint="give as many samples of each, and name what is the same for all samples with --keep",
+        )
     count = min(counts[streamed[0]], calls or counts[streamed[0]])
     if not count:
-        raise TablaError("the data holds no sample")
+        raise TablaError("the data holds no sample", hint="give arrays with one sample or more")
     each = [
         _reals(evaluate(function, {n: a[call] if n in counts else a for n, a in arrays.items()}, sizes))
         for call in range(count)

@@ -148,7 +148,10 @@ def _evaluate(
         return _call(found, shapes, arrays)
     counts = {len(arrays[name]) for name in streamed}
     if len(counts) > 1:
-        raise TablaError(f"the inputs hold different numbers of samples: {sorted(counts)}")
+        raise TablaError(
+            f"the inputs hold different numbers of samples: {sorted(counts)}",
+            hint="give as many samples of each, and name what is the same for all samples with --keep",
+        )
     count = min(counts.pop(), calls or 1 << 62)
     each = [
         _call(found, shapes, {n: a[call] if n in streamed else a for n, a in arrays.items()}) for call in range(count)

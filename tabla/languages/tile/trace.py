@@ -45,7 +45,9 @@ def load_module(path: Path) -> ModuleType:
         raise
     except (Exception, SystemExit) as error:
         span = _span_in(path, error)
-        raise TablaError(f"{type(error).__name__}: {error}", *([Label(span)] if span else [])) from error
+        labels = [Label(span)] if span else []
+        hint = "Python runs the file, and ended with this exception; mend what raises it"
+        raise TablaError(f"{type(error).__name__}: {error}", *labels, hint=hint) from error
     finally:
         sys.path.remove(folder)
     return module
@@ -78,7 +80,9 @@ def _compiled(source: Source, path: Path) -> CodeType:
         return compile(source.text, str(path), "exec")
     except SyntaxError as error:
         span = _syntax_span(source, error)
-        raise TablaError(f"{type(error).__name__}: {error.msg}", *([Label(span)] if span else [])) from error
+        labels = [Label(span)] if span else []
+        hint = "mend the line, so that Python can read the file"
+        raise TablaError(f"{type(error).__name__}: {error.msg}", *labels, hint=hint) from error
     except (MemoryError, RecursionError, ValueError, OverflowError) as error:
         # Python's own parser ends so where a text is nested deeper than it can read.
         reason = str(error) or type(error).__name__

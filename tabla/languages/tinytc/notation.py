@@ -97,7 +97,10 @@ def _evaluate(
             )
             raise TablaError(message, hint="give one sample, or an axis of samples in front of all that is streamed")
     if several and len(counts) > 1:
-        raise TablaError(f"the inputs hold different numbers of samples: {sorted(counts)}")
+        raise TablaError(
+            f"the inputs hold different numbers of samples: {sorted(counts)}",
+            hint="give as many samples of each, and name what is the same for all samples with --keep",
+        )
     if not several:
         found = evaluate(kernel, dict(arrays))
         return {shown: found[name].astype(np.float64) for shown, name in kept.items()}

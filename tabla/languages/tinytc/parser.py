@@ -39,12 +39,13 @@ _COMPARED = {
 }  # fmt: skip
 BLOCKS = {"axpby": 4, "cumsum": 5, "gemm": 5, "gemv": 5, "ger": 5, "hadamard": 5, "sum": 4}
 """The block instructions, and how many operands each has."""
-_NAMES = sorted(
+NAMES = sorted(
     {
         *ARITHMETIC, *UNARY, *MATH, *COMPARISONS, *BLOCKS, "alloca", "barrier", "constant", "expand", "for", "foreach",
         "fuse", "group_id", "if", "lifetime_stop", "load", "parallel", "size", "store", "subview", "yield",
     }
 )  # fmt: skip
+"""All instructions that are read, without their modifiers."""
 REFUSED = {
     "foreach_tile": "write foreach, which has no tiles",
     "num_groups": "a program runs for each sample that comes, and their number is not known",
@@ -137,7 +138,7 @@ class _Parser:
             while self._accept("COMMA"):
                 results.append(self._local())
             self._take("ASSIGN", "'='", "what an instruction gives is named before it: %c = add %a, %b : f32")
-        all_names = f"there are {', '.join(_NAMES)}"
+        all_names = f"there are {', '.join(NAMES)}"
         renamed = results and self._is("LOCAL")
         word = self._take("NAME", "an instruction", "a value has one name: use that one" if renamed else all_names)
         name, modifiers = word.text, []
@@ -175,8 +176,8 @@ class _Parser:
         if "atomic" in modifiers:
             hint = "one sample runs at a time; leave .atomic out"
             raise TablaError(f"'{name}.atomic' is refused", Label(word.span), hint=hint)
-        if name not in _NAMES:
-            hint = _OTHER_LANGUAGES.get(name) or did_you_mean(name, _NAMES) or f"there are {', '.join(_NAMES)}"
+        if name not in NAMES:
+            hint = _OTHER_LANGUAGES.get(name) or did_you_mean(name, NAMES) or f"there are {', '.join(NAMES)}"
             raise TablaError(f"there is no instruction '{name}'", Label(word.span), hint=hint)
 
     def _parts(self, name: str) -> Instruction:

@@ -331,7 +331,7 @@ class Data(DataOptions):
             return stored
         count = min(_count(raw, tensors, self.classes), self.samples or MOST_SAMPLES)
         if not count:
-            raise TablaError("the data holds no sample")
+            raise TablaError("the data holds no sample", hint="give one row or more")
         return fitted(
             stored, raw, self._training_rows(count), tensors.shapes, classes=self.classes, standardise=standardised
         )

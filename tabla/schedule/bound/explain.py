@@ -86,8 +86,8 @@ def _multiplies(bound: Bound, graph: Graph, template: Template, locate: Locate) 
         counts[statement.id] = counts.get(statement.id, 0) + number
     about = (
         f"A sample takes {sum(counts.values()):,} multiplies of two words; {_units(template)} make one each a cycle. "
-        "All products of a term are made in the lanes or all at the roots, and words that move between the two take "
-        "slots as well."
+        "The products of one term are made either all in the lanes or all at the roots. A word that moves from lanes "
+        "to roots, or back, takes slots of these units, too."
     )
     shares = (_share(s, f"{counts[s.id]:,} multiplies", locate) for s in graph.statements if counts.get(s.id))
     return Reason(term="multiplies", cycles=bound.terms["multiplies"], about=about, shares=tuple(shares))
@@ -136,8 +136,9 @@ def _circuit(circuit: Circuit, graph: Graph, locate: Locate) -> str:
         case "words":
             first, last = words
             return (
-                f"From a word of '{first}' through a model to a word of '{last}' of the next sample, and from there to "
-                f"'{first}' of that sample: the latencies on the way, and the multiplies that must lie between."
+                f"A word of '{first}' changes a model. The next sample reads this model, computes a word of '{last}' "
+                f"from it, and then its word of '{first}' from that. At least the latencies of these statements, and "
+                f"the cycles of the multiplies between them, pass from one word of '{first}' to the next."
             )
         case "lanes":
             return "The lanes issue so many operations, all of one sample before the next."

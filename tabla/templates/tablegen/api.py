@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from tabla.base.faults import did_you_mean
 from tabla.base.source import Label, Span, TablaError
 from tabla.templates.tablegen import record as internal
 from tabla.templates.tablegen.keeper import RecordKeeper
@@ -190,7 +191,7 @@ class Records:
         try:
             return Record(self.keeper.defs[name], self)
         except KeyError:
-            raise TablaError(f"there is no def '{name}'") from None
+            raise TablaError(f"there is no def '{name}'", hint=did_you_mean(name, self.keeper.defs)) from None
 
     def __contains__(self, name: object) -> bool:
         return name in self.keeper.defs
@@ -205,7 +206,7 @@ class Records:
         """Return the defs that derive from a class, in the order of their definition."""
         class_ = self.keeper.classes.get(name)
         if class_ is None:
-            raise TablaError(f"there is no class '{name}'")
+            raise TablaError(f"there is no class '{name}'", hint=did_you_mean(name, self.keeper.classes))
         return [Record(record, self) for record in self.keeper.defs.values() if record.derives_from(class_)]
 
     def span_at(self, token: int) -> Span:

@@ -111,8 +111,9 @@ def test_a_device_that_disappears_in_the_middle(ghost: int, case: Cases) -> None
 def test_garbage_in_the_status(case: Cases) -> None:
     accelerator, wrapper, _ = opened(case("batch"))
     wrapper.values["STATUS"] |= 1 << 27
-    with failing("gives garbage: STATUS is 0x08"):
+    with failing("gives garbage: STATUS is 0x08") as fault:
         accelerator.run(case("batch").samples)
+    assert "its reset released" in fault.value.hint
 
 
 def test_garbage_in_the_results(case: Cases) -> None:

@@ -40,7 +40,10 @@ def evaluate(program: Program, inputs: Mapping[str, ArrayLike]) -> dict[str, Arr
             raise TablaError(f"no values given for '{given.parameter}'", hint="add an array of that name")
         array = np.asarray(inputs[given.parameter])
         if array.shape != given.shape:
-            raise TablaError(f"'{given.parameter}' has shape {array.shape}, the program says {given.shape}")
+            raise TablaError(
+                f"'{given.parameter}' has shape {array.shape}, the program says {given.shape}",
+                hint="reshape the array, or give the other shape with --shape",
+            )
         values[given] = array.astype(TYPES[given.kind])
     with np.errstate(all="ignore"):
         for node in program.nodes():

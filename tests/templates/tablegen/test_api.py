@@ -71,6 +71,9 @@ def test_faults_of_lookup(records: tablegen.Records) -> None:
         records["Sub"]
     with pytest.raises(TablaError, match="no class 'Nope'"):
         records.of_class("Nope")
+    with pytest.raises(TablaError, match="no def 'Nopp'") as caught:
+        records["Nopp"]
+    assert caught.value.hint == "did you mean 'Nop'?"
     with pytest.raises(TablaError, match="has no field 'nope'"):
         records["Add"]["nope"]
     assert records["Add"].get("nope") is None and "nope" not in records["Add"] and "Inst" in records["Add"]
