@@ -163,6 +163,9 @@ def _call(found: Translation, shapes: Mapping[str, Shape], arrays: Mapping[str, 
     """Return the results of one call in float64."""
     for name, shape in shapes.items():
         if np.shape(arrays[name]) != shape:
-            raise TablaError(f"'{name}' has shape {np.shape(arrays[name])}, the program says {shape}")
+            raise TablaError(
+                f"'{name}' has shape {np.shape(arrays[name])}, the program says {shape}",
+                hint="give an array of that shape, or several samples along one axis more in front",
+            )
     values = evaluate(found.kernel, {tensor: np.asarray(arrays[name]) for name, tensor in found.parameters.items()})
     return {name: np.asarray(values[tensor], dtype=np.float64) for name, tensor in found.results.items()}
