@@ -388,11 +388,12 @@ class Stages:
     def _kernel_text(self) -> str:
         from tabla.languages.kernel.text import kernel_text
 
-        if self.reading.kernel is None:
+        kernel = self.reading.kernel or self.reading.printed_kernel
+        if kernel is None:
             file = self.reading.text.original.name
             hint = "print the kernel of a program that is no .graph file and not built for inference, or another stage"
             raise TablaError(f"--emit kernel: '{file}' has no kernel", hint=hint)
-        return kernel_text(self.reading.kernel())
+        return kernel_text(kernel())
 
     def report(self) -> BuildReport:
         """Return the figures of the build, such as cycles, bound and words, which ``tabla gen`` prints."""

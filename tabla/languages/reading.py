@@ -42,8 +42,9 @@ class Reading:
     """A program that has been read and checked.
 
     `name` is the stem of its file. `text` leads from the places of faults back to the file. `ast` gives the checked
-    program as text, `kernel` what it says as a kernel, None where there is none, and `lower` its graph. `trainable`
-    says that it has models, which are returned with its results.
+    program as text, `kernel` what it says as a kernel, None where there is none, and `lower` its graph.
+    `printed_kernel` is the kernel of a program that is neither lowered from it nor kept as one, and so has no `kernel`.
+    `trainable` says that it has models, which are returned with its results.
     `values` are the names that ``--predict`` may ask for. `integers` are the inputs and results whose words are
     integers in every format, and `positions` returns those that are integers in one format. `models` are the values of
     models that the program brings, with what lies beside models in their files, such as ``x.mean``. `merge` makes the
@@ -61,6 +62,7 @@ class Reading:
     text: Preprocessed = field(repr=False)
     ast: Callable[[], str] = field(repr=False)
     kernel: Callable[[], Kernel] | None = field(default=None, repr=False)
+    printed_kernel: Callable[[], Kernel] | None = field(default=None, repr=False)
     lower: Lower = field(repr=False)
     evaluate_float: EvaluateFloat | None = field(default=None, repr=False)
     trainable: bool = False

@@ -16,6 +16,7 @@ import webbrowser
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +111,8 @@ def playing(folder: Path) -> Iterator[Server]:
         text=True,
         env={**os.environ, **given},
         cwd=folder,
+        # Tests that run in the background of a shell ignore Ctrl-C, and so would the command.
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.default_int_handler),
     )
     try:
         assert process.stdout is not None

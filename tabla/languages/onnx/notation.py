@@ -64,7 +64,7 @@ def read_model(model: Model, options: ProgramOptions) -> Reading:
         name=model.name,
         text=Preprocessed(source=model.source, original=model.source),
         ast=model.text,
-        kernel=lambda: translated(program, name=model.name, keep=tuple(made.models)).kernel,
+        printed_kernel=lambda: translated(program, name=model.name, keep=tuple(made.models)).kernel,
         lower=lowered,
         trainable=learns,
         values=tuple(values),

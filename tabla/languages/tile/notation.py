@@ -58,7 +58,7 @@ def reading_of(
         name=name,
         text=Preprocessed(source=source, original=source),
         ast=lambda: program_text(program),
-        kernel=lambda: translated(program, name=name, keep=keep).kernel,
+        printed_kernel=lambda: translated(program, name=name, keep=keep).kernel,
         lower=lowered,
         evaluate_float=None if program.steps else evaluated,
         trainable=bool(program.steps),
