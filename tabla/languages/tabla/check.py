@@ -15,7 +15,7 @@ from tabla.languages.tabla import syntax
 from tabla.languages.tabla.check_expressions import ExpressionChecker, with_subscripts
 from tabla.languages.tabla.constants import constant_value, parse_number
 from tabla.languages.tabla.declarations import Declarer
-from tabla.languages.tabla.order import loop_at
+from tabla.languages.tabla.order import Loop, loop_at
 from tabla.languages.tabla.program import Assignment, Expression, Iterator, Kind, Number, Program
 from tabla.languages.tabla.symbols import Known, Symbols
 from tabla.languages.tabla.warnings import Warnings
@@ -107,17 +107,28 @@ class Checker:
                 position += 1
                 continue
             position += len(loop.statements)
-            self._expressions.used.add(loop.name)
-            if not loop.values:
-                for statement in loop.statements:
-                    self._doubt(statement.target.name.text)
-            for statements in loop.turns():
-                faults = len(self._faults)
-                for statement in statements:
-                    self._item(statement)
-                # The turns that follow would have the same faults.
-                if len(self._faults) > faults:
-                    break
+            self._loop(loop, self._items[position] if position < len(self._items) else None)
+
+    def _loop(self, loop: Loop, following: syntax.Item | None) -> None:
+        """Read the statements of a loop turn by turn. `following` is the item behind it."""
+        self._expressions.used.add(loop.name)
+        targets = [statement.target.name.text for statement in loop.statements]
+        before = {name for name in loop.reads if isinstance(self._symbols.get(name), Known)}
+        for statements in loop.turns():
+            faults = len(self._faults)
+            for statement in statements:
+                self._item(statement)
+            # The turns that follow would have the same faults.
+            if len(self._faults) > faults:
+                break
+        if not loop.values:
+            for name in targets:
+                self._doubt(name)
+        self._warnings.read_in_turns |= loop.reads & set(targets)
+        if isinstance(following, syntax.Assignment):
+            name = following.target.name.text
+            if name in before and name not in targets:
+                self._warnings.behind_loop(following, loop.name)
 
     def _item(self, item: syntax.Item) -> None:
         self._expressions.left = {}

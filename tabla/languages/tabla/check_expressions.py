@@ -215,13 +215,22 @@ class ExpressionChecker:
         hint = "assign it before; statements run in order"
         if self.storing is not None and self.storing[0] == known.name and _holds(self.storing[1], element):
             hint = "a statement computes all its elements from what was there before it, not one after the other"
-            later = [each for each in self.ranges(subscripts).values() if each.name in self.left]
-            if later:
-                one = later[0]
-                hint += f"; declare the loop as 'iterator {one.name}[{one.low}:{one.high}] in order;'"
+            hint += self._loop_cure(subscripts)
         shown_element = f"{known.name}{''.join(f'[{index}]' for index in element)}"
         self._faults.add(f"'{shown_element}' has no value yet", node.span, "read here", hint=hint)
         return False
+
+    def _loop_cure(self, subscripts: tuple[Affine, ...]) -> str:
+        """Return how a loop in order would read the element before, or the one after."""
+        ranges = self.ranges(subscripts)
+        for subscript in subscripts:
+            match subscript.coefficients:
+                case ((name, 1),) if name in self.left and subscript.constant:
+                    order = "in order" if subscript.constant < 0 else "in reverse order"
+                    return f"; declare the loop as 'iterator {name}[{ranges[name].low}:{ranges[name].high}] {order};'"
+                case _:
+                    pass
+        return ""
 
     def _group(self, node: syntax.Call, bound: frozenset[str]) -> Expression | None:
         name = node.name.text

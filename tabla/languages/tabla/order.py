@@ -36,6 +36,13 @@ class Loop:
     values: range
     statements: tuple[Assignment, ...]
 
+    @property
+    def reads(self) -> frozenset[str]:
+        """The names that the statements read."""
+        values = (each.value for each in self.statements)
+        places = (place for each in self.statements for place in each.target.subscripts)
+        return frozenset(name for expression in (*values, *places) for name in _free(expression))
+
     def turns(self) -> Iterator[tuple[Assignment, ...]]:
         """Yield the statements of each turn, with the turn's value in place of the iterator."""
         for value in self.values:

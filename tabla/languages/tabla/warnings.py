@@ -9,6 +9,7 @@ from tabla.base.source import Span
 from tabla.graph.unread_parts import MEANT
 from tabla.languages.kernel.boxes import Box
 from tabla.languages.kernel.regions import Region
+from tabla.languages.tabla import syntax
 from tabla.languages.tabla.operators import Function, Operator
 from tabla.languages.tabla.program import (
     Assignment,
@@ -29,23 +30,35 @@ from tabla.languages.tabla.symbols import Known, Symbols
 @dataclass(slots=True, kw_only=True)
 class Warnings:
     """Gathers the warnings about one text. `learns` says whether the text has gradients, and `rate` names the learning
-    rate.
+    rate. `read_in_turns` are the names of which a loop in order reads what its other turns have assigned.
     """
 
     learns: bool
     rate: str
+    read_in_turns: frozenset[str] = frozenset()
     found: list[Warned] = field(default_factory=list)
 
     def assigned(self, before: Known, after: Known, box: Box) -> None:
         """Look at an assignment of the elements in `box`: a name as it was before, and as it is after."""
         if before.assigned is None or after.assigned is None or after.name.startswith(MEANT):
             return
+        if before.assigned == after.assigned:
+            return  # another turn of a loop in order
         name, line = after.name, before.assigned.line
         if before.constant is not None and after.constant is not None:
             self._add(name, after.assigned, f"constant '{name}' has a value from line {line} already; leave one out")
         elif not before.read and all(Region(boxes=(box,)).covers(old) for old in before.region.boxes):
             text = f"the value of '{name}' from line {line} is lost here, and nothing reads it; leave one out"
             self._add(name, after.assigned, text)
+
+    def behind_loop(self, assignment: syntax.Assignment, iterator: str) -> None:
+        """Look at a statement behind a loop in order that assigns what the loop reads, without its iterator."""
+        name = assignment.target.name.text
+        text = (
+            f"'{name}' is assigned once, behind the loop along '{iterator}', which reads it; "
+            f"if each turn is to assign it, let its statement use '{iterator}', such as in 0*{iterator}"
+        )
+        self._add(name, assignment.target.span, text)
 
     def unread(self, symbols: Symbols, used: Collection[str], learnt: Collection[str]) -> None:
         """Look at all names when the text has been read. `used` are iterators, and `learnt` the models that learn."""
@@ -68,7 +81,7 @@ class Warnings:
                 return f"input '{name}' is never read; leave it out"
             case Kind.MODEL if name not in learnt:
                 return f"model '{name}' is never read, and has no gradient; leave it out"
-            case Kind.TEMPORARY if name.startswith(MEANT):
+            case Kind.TEMPORARY if name.startswith(MEANT) or name in self.read_in_turns:
                 return None
             case Kind.TEMPORARY if known.constant is not None and not (self.learns and name == self.rate):
                 return f"constant '{name}' is never read; leave it out"

@@ -108,6 +108,22 @@ def test_a_value_that_each_turn_changes() -> None:
             ),
         ),
         (
+            "model_input x[3]; iterator t[0:2]; s[2] = x[2]; s[t] = s[t+1] + x[t];",
+            "'s[1]' has no value yet",
+            (
+                "a statement computes all its elements from what was there before it, not one after the other; "
+                "declare the loop as 'iterator t[0:2] in reverse order;'"
+            ),
+        ),
+        (
+            "model_input x[2][3]; iterator i[0:2], t[1:3]; s[i][0] = x[i][0]; s[i][t] = s[i][t-1] + x[i][t];",
+            "'s[0][1]' has no value yet",
+            (
+                "a statement computes all its elements from what was there before it, not one after the other; "
+                "declare the loop as 'iterator t[1:3] in order;'"
+            ),
+        ),
+        (
             "model_input x[3]; iterator t[1:3] in order; s[0] = x[0]; s[t] = s[t-1] + x[t+1];",
             "'x' has the elements 0 to 2",
             "an iterator's end is exclusive: i[0:n] runs from 0 to n-1",
@@ -118,6 +134,27 @@ def test_refused(text: str, message: str, hint: str) -> None:
     """One fault, and not one for each turn or for what reads the loop's values."""
     found = fault(text)
     assert (found.message, found.hint, found.more) == (message, hint, ())
+
+
+def warned(text: str) -> list[str]:
+    """The warnings of the check of a text."""
+    return [each.text for each in parse(Source.from_text(text)).warnings]
+
+
+def test_turns_do_not_lose_the_values_of_each_other() -> None:
+    """One statement assigns a value in every turn, and the last value of `d` is read by no other statement."""
+    assert warned("model_input x[4]; iterator t[0:4] in order; y = x[t];") == []
+    assert warned("model_input x[1]; iterator t[1:4] in order; n = t; y = x[0]*n;") == []
+    head = "model_input x[3]; model w; gradient g -> w; mu = 0.5; iterator t[0:2] in reverse order, i[0:2];"
+    assert warned(f"{head} d[2] = x[2]; e[t] = d[t+1]*x[t]; d[t] = e[t]*w; g = sum[i](e[i]);") == []
+
+
+def test_a_statement_behind_a_loop_that_it_may_have_meant_to_be_in() -> None:
+    head = "model_input x[4]; iterator t[1:4] in order; b = x[1]; s[0] = x[0]; s[t] = s[t-1]*b + x[t];"
+    (said,) = warned(f"{head} b = b*0.5; y = s[3] + b;")
+    assert said.startswith("'b' is assigned once, behind the loop along 't', which reads it; ")
+    assert warned(f"{head} b = b*0.5 + 0*t; y = s[3] + b;") == []
+    assert warned(f"{head} c = b*0.5; y = s[3] + c;") == []
 
 
 def test_back_propagation_through_time() -> None:

@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from tabla.graph.body import MOST_SLOTS
-from tabla.graph.graph import Affine, Graph, Index, Linear, Statement, Term
+from tabla.graph.graph import Affine, Graph, Index, Linear, Operand, Read, Statement, Term
 from tabla.graph.passes.framework import Condition, graph_pass
 from tabla.graph.rewrite import operand_at, with_statements
 
@@ -29,8 +29,8 @@ MOST_MORE = 1.25
 """How many times the products of a sum lanes may take at most, with the repeated ones."""
 NEAR = 1.05
 """Lengths of chunks are alike if they take so many times the fewest cycles or less."""
-TREE = 16
-"""The cycles that a sum must save to be worth the way up the tree, about the latency of that way."""
+TREE = 32
+"""The cycles that a scalar must save beside half of its products to be worth the way up the tree."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,20 +69,54 @@ def _differs(statement: Statement) -> bool:
 def _common(statement: Statement, pes: int) -> Statement:
     """Return the statement with one summed index, or as it is if that would take too many terms or products."""
     assert isinstance(statement.operation, Linear)
+    outputs = any(_over_lanes(statement, index) for index in statement.indices)
     groups = _groups(statement)
     alone = [term for term in statement.operation.terms if not term.reduce]
-    shape = _shape(groups, len(alone), pes, bool(statement.indices))
+    shape = _shape(groups, len(alone), pes, outputs) if pes > 1 else None
     if shape is None:
         return statement
     name = groups[0].along.name
     cut = [_chunks(group, shape.length, name) for group in groups]
     whole = [term for chunks, _ in cut for term in chunks]
     rest = [term for _, remaining in cut for term in remaining]
+    if not outputs and not _one_lane(whole, name, pes):
+        return statement
     return replace(
         statement,
         operation=replace(statement.operation, terms=(*whole, *rest, *alone)),
         reduced=(Index(name=name, low=0, high=shape.length),),
     )
+
+
+def _over_lanes(statement: Statement, index: Index) -> bool:
+    """Say whether the elements along an output index may lie in lanes of their own, with all words that they read."""
+    along = [
+        subscripts for subscripts in (statement.write, *_reads(statement.reads)) if _mentions(subscripts, index.name)
+    ]
+    return index.extent > 1 and all(_offset(subscripts, index.name) is not None for subscripts in along)
+
+
+def _one_lane(terms: Sequence[Term], name: str, pes: int) -> bool:
+    """Say whether the words that terms read at one value of the summed index lie in one lane."""
+    reads = [subscripts for term in terms for subscripts in _reads(term.factors) if _mentions(subscripts, name)]
+    offsets = {None if (offset := _offset(each, name)) is None else offset % pes for each in reads}
+    return len(offsets) == 1 and None not in offsets
+
+
+def _reads(operands: Sequence[Operand]) -> Iterator[tuple[Affine, ...]]:
+    for operand in operands:
+        if isinstance(operand, Read):
+            yield operand.subscripts
+
+
+def _mentions(subscripts: Sequence[Affine], name: str) -> bool:
+    return any(name in subscript.names for subscript in subscripts)
+
+
+def _offset(subscripts: Sequence[Affine], name: str) -> int | None:
+    """Return the constant beside an index that is alone on its axis, once; None if it stands otherwise."""
+    (first, *others) = [subscript for subscript in subscripts if name in subscript.names]
+    return None if others or first - first.constant != Affine.make(0, {name: 1}) else first.constant
 
 
 def _groups(statement: Statement) -> list[_Group]:
@@ -119,9 +153,10 @@ class _Shape:
 def _shape(groups: Sequence[_Group], alone: int, pes: int, outputs: bool) -> _Shape | None:
     """Choose the length of the chunks: of those that take about the fewest cycles, one that rows of lanes can share,
     and that leaves few terms. The result is None if there are too many terms with each length, or too little to gain.
+    With `outputs` there are elements for several lanes.
     """
     products = sum(group.each * group.along.extent for group in groups) + alone
-    most = MOST_MORE * products if outputs else products - TREE
+    most = MOST_MORE * products if outputs else products / 2 - TREE
     extents = [group.along.extent for group in groups]
     shapes = []
     for length in range(1, (min(extents) if outputs else max(extents)) + 1):

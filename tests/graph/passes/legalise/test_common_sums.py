@@ -92,6 +92,31 @@ def test_a_small_scalar_stays_at_the_root() -> None:
     assert common_sums(graph, 16) == graph
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        (
+            "model_input x[7], u[69]; model W[7], V[34]; iterator i[0:7], l[0:34];"
+            "s = sum[i](W[i]*x[i]) + sum[l](V[l]*u[2*l+1]);"
+        ),
+        (
+            "model_input x[90], y[30]; model W[3]; iterator i[0:88], k[0:3], l[0:30];"
+            "s = sum[i][k](W[k]*x[i+k]) + sum[l](y[l]);"
+        ),
+        "model_input x[40], z[3]; model W[40]; iterator i[1:40], k[0:3]; s = sum[i](W[i]*x[i]) + sum[k](z[k]*z[k]);",
+    ],
+)
+def test_scalars_whose_words_do_not_lie_in_the_lanes_stay(text: str) -> None:
+    """Strided and overlapping words would be moved first, and short sums do not pay for the way up the tree."""
+    graph = shaped_graph(text)
+    assert common_sums(graph, 8) == graph
+
+
+def test_one_multiplier_gains_nothing() -> None:
+    graph = shaped_graph(layer([34, 3], 8))
+    assert common_sums(graph, 1) == graph
+
+
 @settings(max_examples=60)
 @given(
     st.lists(st.integers(1, 40), min_size=2, max_size=3),
