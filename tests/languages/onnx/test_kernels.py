@@ -33,8 +33,8 @@ def test_a_model_that_learns_is_a_kernel_that_learns() -> None:
     arrays = {"layer/w": drawn(6, 2), "1st": drawn(2)}
     case = Case(nodes=[node("Gemm", "x layer/w 1st", "y")], arrays=arrays)
     build = read(case.proto(), train=("layer/w", "1st"), loss="mse", learning_rate="0.25")
-    assert build.reading.kernel is not None
-    kernel = build.reading.kernel()
+    assert build.reading.printed_kernel is not None
+    kernel = build.reading.printed_kernel()
     verify(kernel)
     text = kernel_text(kernel)
     assert parse(Source.from_text(text, "model.kernel"), kernel.name) == kernel
