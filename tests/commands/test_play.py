@@ -326,6 +326,7 @@ def test_without_the_token_there_is_nothing(server: Server) -> None:
         ("run", {**LINE.as_json(), "pes": "2"}, {}, 400),
         ("run", {**LINE.as_json(), "more": 1}, {}, 400),
         ("run", b"x" * 1_000_001, {}, 413),
+        ("run", b"x" * 8_000_000, {}, 413),  # more than sockets hold, so the server reads it
         ("run", LINE.as_json(), {"Content-Type": "text/plain"}, 415),
         ("elsewhere", {}, {}, 404),
         ("runs/999/stop", {}, {}, 404),

@@ -29,6 +29,8 @@ from tabla.commands.playground.runs import Run, Runs
 ADDRESS = "127.0.0.1"
 LARGEST = 1_000_000
 """The most bytes of a request."""
+MOST_PASSED_OVER = 16 * LARGEST
+"""The most bytes of a request that is too large which are read before its answer."""
 PATIENCE = 15.0
 """Seconds after which the state of a run is sent though nothing has changed."""
 _POLL = 0.1
@@ -91,7 +93,7 @@ def serving(port: int, runs: Runs) -> Iterator[Server]:
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """Answers one request."""
+    """Answers one request of a browser, if it may come."""
 
     server: Server
     server_version, sys_version = "tabla", ""
@@ -132,6 +134,8 @@ class _Handler(BaseHTTPRequestHandler):
         if not re.fullmatch(r"\d{1,9}", length):
             self._refuse(HTTPStatus.LENGTH_REQUIRED)
         elif int(length) > LARGEST:
+            # A client that cannot send its request to the end may not read the answer.
+            self.rfile.read(min(int(length), MOST_PASSED_OVER))
             self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
         elif self.headers.get_content_type() != "application/json":
             self._refuse(HTTPStatus.UNSUPPORTED_MEDIA_TYPE)
