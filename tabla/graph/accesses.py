@@ -86,6 +86,17 @@ def adds_to(statement: Statement, operand: Operand, graph: Graph) -> bool:
     return operand.tensor == graph.owner(statement.target) and operand.subscripts == statement.write
 
 
+def spread(subscripts: tuple[Affine, ...], index: str) -> tuple[int, int] | None:
+    """Return the axis that spreads over lanes if `index` does, and the offset of the index there.
+
+    One subscript must be the index plus a constant, and no other subscript may mention it; else the result is None.
+    """
+    axes = [d for d, s in enumerate(subscripts) if index in s.names]
+    if len(axes) != 1 or subscripts[axes[0]].names != (index,) or subscripts[axes[0]].coefficient(index) != 1:
+        return None
+    return axes[0], subscripts[axes[0]].constant
+
+
 def reached(tensor: Tensor, accesses: Iterable[Access]) -> Mask:
     """Return which elements of a tensor some access reaches.
 

@@ -164,12 +164,10 @@ class _Remarks:
 
     def _read_elsewhere(self, tensor: Tensor) -> Mask:
         """Return which elements of a value are copies of those of an earlier tensor of its name, and read there."""
-        copied = [a for a in self.writes.get(tensor.name, []) if (source := self._earlier(a)) and source != tensor.name]
-        if not copied:
-            return np.zeros(tensor.shape, dtype=bool)
-        others = {source for access in copied if (source := self._earlier(access))}
+        sources = [(write, self._earlier(write)) for write in self.writes.get(tensor.name, [])]
+        others = {source for _, source in sources if source}
         reads = [read for name in others for read in self.reads.get(name, []) if not self._earlier(read)]
-        return reached(tensor, copied) & reached(tensor, reads)
+        return reached(tensor, (write for write, source in sources if source)) & reached(tensor, reads)
 
     def _earlier(self, access: Access) -> str:
         """Return the tensor from which the statement of an access brings elements of one name together; or nothing."""

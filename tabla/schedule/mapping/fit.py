@@ -16,8 +16,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from tabla.graph.accesses import spread
 from tabla.graph.body import common_reduction
-from tabla.graph.graph import Affine, Compare, Extreme, Graph, Index, Linear, Operation, Read, Statement, operands_of
+from tabla.graph.graph import Compare, Extreme, Graph, Index, Linear, Operation, Read, Statement, operands_of
 from tabla.schedule.mapping.places import ALL, EVERY, ROOT, Span, Spot
 
 Way = Literal["root", "lane", "tree"]
@@ -83,17 +84,6 @@ def without_bus(fit: Fit) -> Fit:
     """
     needs = {*(need for need in fit.needs if need != (fit.bus, ROOT) or fit.shared), (fit.bus, EVERY)}
     return replace(fit, bus="", needs=tuple(sorted(needs)), early=0, as_made=False)
-
-
-def spread(subscripts: tuple[Affine, ...], index: str) -> tuple[int, int] | None:
-    """Return the axis that spreads over lanes if `index` does, and the offset of the index there.
-
-    One subscript must be the index plus a constant, and no other subscript may mention it; else the result is None.
-    """
-    axes = [d for d, s in enumerate(subscripts) if index in s.names]
-    if len(axes) != 1 or subscripts[axes[0]].names != (index,) or subscripts[axes[0]].coefficient(index) != 1:
-        return None
-    return axes[0], subscripts[axes[0]].constant
 
 
 def _over_bus(tensor: str, operands: Operation) -> bool:

@@ -16,10 +16,11 @@ from collections.abc import Iterator, Sequence
 from collections.abc import Mapping as Map
 from dataclasses import dataclass
 
+from tabla.graph.accesses import spread
 from tabla.graph.graph import Function, Graph, Linear, Product, Read, Statement
 from tabla.graph.scan import scan_of
 from tabla.schedule.mapping.effort import DEFAULT_EFFORT, EFFORTS, Effort
-from tabla.schedule.mapping.fit import Fit, fits, lane_reads, spread
+from tabla.schedule.mapping.fit import Fit, fits, lane_reads
 from tabla.schedule.mapping.mapping import Mapping, operands_of_functions, static_tensors
 from tabla.schedule.mapping.places import EVERY, ROOT, Spot
 from tabla.schedule.mapping.slots import issue_slots, lane_slots

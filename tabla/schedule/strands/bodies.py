@@ -11,8 +11,9 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from tabla.graph.accesses import spread
 from tabla.graph.graph import FLIPPED, Affine, Compare, CompareOp, Constant, Linear, Read, Statement, Term, is_stored
-from tabla.schedule.mapping.fit import Fit, spread
+from tabla.schedule.mapping.fit import Fit
 from tabla.schedule.mapping.mapping import static_tensors
 from tabla.schedule.mapping.places import EVERY, ROOT, Place, Spot
 from tabla.schedule.strands.layout import Key, Layout

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from tabla.graph.accesses import spread
 from tabla.graph.format import Format
 from tabla.graph.graph import Graph, Statement
 from tabla.graph.passes.pipeline import legalise
-from tabla.schedule.mapping.fit import Fit, fits, spread
+from tabla.schedule.mapping.fit import Fit, fits
 from tabla.schedule.mapping.mapping import Mapping, static_tensors
 from tabla.schedule.mapping.places import ROOT, Spot
 from tabla.schedule.mapping.search import Search, scan_fits

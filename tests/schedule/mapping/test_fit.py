@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tabla.graph.accesses import spread
 from tabla.graph.graph import (
     Affine,
     Compare,
@@ -26,7 +27,7 @@ from tabla.graph.graph import (
     Term,
 )
 from tabla.schedule.check import check
-from tabla.schedule.mapping.fit import AT_ROOT, Fit, fits, read_from_bus, spread, without_bus
+from tabla.schedule.mapping.fit import AT_ROOT, Fit, fits, read_from_bus, without_bus
 from tabla.schedule.mapping.places import ALL, EVERY, ROOT, Span, Spot
 from tabla.schedule.placing.build import schedule_mapping
 from tests.graph.examples import Builder, at, product, word

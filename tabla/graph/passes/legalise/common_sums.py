@@ -16,10 +16,11 @@ so no word changes.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
+from tabla.graph.accesses import spread
 from tabla.graph.body import MOST_SLOTS
 from tabla.graph.graph import Affine, Graph, Index, Linear, Operand, Read, Statement, Term
 from tabla.graph.passes.framework import Condition, graph_pass
@@ -69,7 +70,8 @@ def _differs(statement: Statement) -> bool:
 def _common(statement: Statement, pes: int) -> Statement:
     """Return the statement with one summed index, or as it is if that would take too many terms or products."""
     assert isinstance(statement.operation, Linear)
-    outputs = any(_over_lanes(statement, index) for index in statement.indices)
+    elements = (statement.write, *_reads(statement.operands))
+    outputs = any(index.extent > 1 and _one_lane(elements, index.name, pes) for index in statement.indices)
     groups = _groups(statement)
     alone = [term for term in statement.operation.terms if not term.reduce]
     shape = _shape(groups, len(alone), pes, outputs) if pes > 1 else None
@@ -79,7 +81,7 @@ def _common(statement: Statement, pes: int) -> Statement:
     cut = [_chunks(group, shape.length, name) for group in groups]
     whole = [term for chunks, _ in cut for term in chunks]
     rest = [term for _, remaining in cut for term in remaining]
-    if not outputs and not _one_lane(whole, name, pes):
+    if not outputs and not _one_lane(_reads(factor for term in whole for factor in term.factors), name, pes):
         return statement
     return replace(
         statement,
@@ -88,35 +90,20 @@ def _common(statement: Statement, pes: int) -> Statement:
     )
 
 
-def _over_lanes(statement: Statement, index: Index) -> bool:
-    """Say whether the elements along an output index may lie in lanes of their own, with all words that they read."""
-    along = [
-        subscripts for subscripts in (statement.write, *_reads(statement.reads)) if _mentions(subscripts, index.name)
-    ]
-    return index.extent > 1 and all(_offset(subscripts, index.name) is not None for subscripts in along)
+def _one_lane(elements: Iterable[Sequence[Affine]], name: str, pes: int) -> bool:
+    """Say whether the elements at one value of an index lie in one lane if the index runs over lanes."""
+    offsets = set()
+    for subscripts in elements:
+        if any(name in subscript.names for subscript in subscripts):
+            found = spread(tuple(subscripts), name)
+            if found is None:
+                return False
+            offsets.add(found[1] % pes)
+    return len(offsets) == 1
 
 
-def _one_lane(terms: Sequence[Term], name: str, pes: int) -> bool:
-    """Say whether the words that terms read at one value of the summed index lie in one lane."""
-    reads = [subscripts for term in terms for subscripts in _reads(term.factors) if _mentions(subscripts, name)]
-    offsets = {None if (offset := _offset(each, name)) is None else offset % pes for each in reads}
-    return len(offsets) == 1 and None not in offsets
-
-
-def _reads(operands: Sequence[Operand]) -> Iterator[tuple[Affine, ...]]:
-    for operand in operands:
-        if isinstance(operand, Read):
-            yield operand.subscripts
-
-
-def _mentions(subscripts: Sequence[Affine], name: str) -> bool:
-    return any(name in subscript.names for subscript in subscripts)
-
-
-def _offset(subscripts: Sequence[Affine], name: str) -> int | None:
-    """Return the constant beside an index that is alone on its axis, once; None if it stands otherwise."""
-    (first, *others) = [subscript for subscript in subscripts if name in subscript.names]
-    return None if others or first - first.constant != Affine.make(0, {name: 1}) else first.constant
+def _reads(operands: Iterable[Operand]) -> Iterator[tuple[Affine, ...]]:
+    return (operand.subscripts for operand in operands if isinstance(operand, Read))
 
 
 def _groups(statement: Statement) -> list[_Group]:

@@ -112,6 +112,16 @@ def test_scalars_whose_words_do_not_lie_in_the_lanes_stay(text: str) -> None:
     assert common_sums(graph, 8) == graph
 
 
+def test_outputs_whose_words_lie_in_two_lanes_stay() -> None:
+    """The rows of V lie one lane further than the outputs, so no lane has all words of an output."""
+    text = (
+        "model_input x[8], y[16]; model W[9][8], V[9][16]; iterator j[0:8], i[0:8], l[0:16];"
+        "s[j] = sum[i](W[j][i]*x[i]) + sum[l](V[j+1][l]*y[l]);"
+    )
+    graph = shaped_graph(text)
+    assert common_sums(graph, 4) == graph
+
+
 def test_one_multiplier_gains_nothing() -> None:
     graph = shaped_graph(layer([34, 3], 8))
     assert common_sums(graph, 1) == graph
