@@ -19,8 +19,9 @@ from statistics import median
 import numpy as np
 
 import tabla
+from benchmarks.held import hold
 
-COUNT, PES, SAMPLES = 20, 16, 4
+COUNT, PES = 20, 16
 HEAD = f"{'learner':<12} {'inputs':>6} {'units':>5} {'turns':>5} {'cycles':>7} {'bound':>7} {'times':>6}"
 
 ELMAN = """
@@ -132,16 +133,6 @@ def build(learner: Learner, pes: int) -> tabla.Build:
         made = tabla.compile(str(file), pes=pes, format="q6.12", force=True)
     hold(made)
     return made
-
-
-def hold(made: tabla.Build) -> None:
-    """Run `SAMPLES` drawn samples. Other words than evaluated are a `TablaError`, other cycles an AssertionError."""
-    chance = np.random.default_rng(1)
-    tensors = made.graph.tensors.values()
-    samples = {t.name: chance.uniform(-1, 1, (SAMPLES, *t.shape)) for t in tensors if t.role in ("input", "label")}
-    weights = {t.name: chance.uniform(-0.5, 0.5, t.shape) for t in tensors if t.role == "model"}
-    simulation = made.simulate(samples, weights=weights, engine="model")
-    assert simulation.as_predicted, simulation.text()
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -13,6 +13,7 @@ from typing import Literal, TypeAlias, get_args
 from tabla.languages.kernel.signatures import TYPES
 from tabla.languages.kernel.tree import Role
 from tabla.languages.tabla.lexer import KEYWORDS
+from tabla.languages.tabla.operators import GROUP_FUNCTIONS
 from tabla.languages.tc.lexer import KEYWORDS as TC_KEYWORDS
 from tabla.languages.tinytc.parser import NAMES
 from tabla.languages.tinytc.syntax import INTEGERS, REALS
@@ -22,7 +23,7 @@ Kind: TypeAlias = Literal[
     "comment", "definition", "keyword", "function", "number", "string", "variable", "name", "operator", "punctuation"
 ]
 
-FUNCTIONS = ("sum", "pi", "max", "min", "norm", *functions())
+FUNCTIONS = (*GROUP_FUNCTIONS, *functions())
 """The functions that every notation has, and those of the function unit."""
 
 

@@ -22,7 +22,7 @@ import numpy as np
 import onnx
 
 import tabla
-from benchmarks.networks.drawn import hold
+from benchmarks.held import hold
 from benchmarks.networks.layers import Layers
 from tabla.driver import Build
 

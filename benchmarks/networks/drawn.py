@@ -21,6 +21,7 @@ import numpy as np
 import onnx
 
 import tabla
+from benchmarks.held import hold
 from benchmarks.networks.layers import Layers
 from benchmarks.networks.measure import cached_in, one_run
 from benchmarks.networks.measure import recorded as of_the_table
@@ -33,7 +34,6 @@ RECORD = Path(__file__).with_name("drawn.json")
 COUNT, SEED = 20, 1
 LEAST_WORK, MOST_WORK = 200_000, 2_000_000
 """The multiply-adds of a drawn network."""
-SAMPLES = 3
 HEAD = (
     f"{'network':<14} {'layers':>6} {'M mul-adds':>10} {'k words':>8} {'cycles':>8} {'RAMs':>5}"
     f" {'s/M':>6} {'RAMs/k':>7}"
@@ -158,16 +158,6 @@ def measured_row(model: onnx.ModelProto, name: str) -> DrawnRow:
         block_rams=blocks,
         processor_seconds=round(usage.processor_seconds, 2),
     )
-
-
-def hold(build: tabla.Build, engine: str = "model") -> None:
-    """Run `SAMPLES` drawn samples. Other words than evaluated are a `TablaError`, other cycles an AssertionError."""
-    shapes = {name: tensor.shape for name, tensor in build.graph.tensors.items() if tensor.role == "input"}
-    chance = np.random.default_rng(SEED)
-    simulation = build.simulate(
-        {name: chance.uniform(-1, 1, (SAMPLES, *shape)) for name, shape in shapes.items()}, engine=engine
-    )
-    assert simulation.as_predicted, simulation.text()
 
 
 def rows_of_the_table() -> list[DrawnRow]:

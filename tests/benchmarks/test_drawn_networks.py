@@ -11,6 +11,7 @@ import onnx
 import pytest
 
 import tabla
+from benchmarks.held import hold
 from benchmarks.networks import fitting
 from benchmarks.networks.drawn import (
     COUNT,
@@ -21,7 +22,6 @@ from benchmarks.networks.drawn import (
     Size,
     comparison,
     drawn,
-    hold,
     main,
     recorded,
     worst,

@@ -15,7 +15,7 @@ CYCLE_MODEL = "model"
 """The engine that takes all steps of a small program in a second."""
 _FORMAT = re.compile(r"^// Format: (\S+)", re.MULTILINE)
 _EPOCHS = re.compile(r"^// Run: .*--epochs (\d+)", re.MULTILINE)
-_SHARE = 0.2
+SHARE = 0.2
 """The share of the samples that is held out as test part, where the test part is no file of its own."""
 
 _WINE = (
@@ -90,7 +90,7 @@ def data_names() -> dict[str, str]:
 def data_of(name: str) -> Data:
     """Return the data of an example, with its test part. Without scikit-learn, real data is a `TablaError`."""
     example = EXAMPLES[name]
-    held_out: dict[str, Any] = {"split": _SHARE}
+    held_out: dict[str, Any] = {"split": SHARE}
     if example.held_out is not None:
         held_out = {"test": dict(example.held_out())}
     return Data(dict(example.arrays()), **held_out)

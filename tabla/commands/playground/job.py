@@ -18,7 +18,7 @@ from tabla.build.files.graph_picture import svg
 from tabla.build.files.outlook import outlook
 from tabla.build.files.schedule_page import schedule_page
 from tabla.build.options import Options
-from tabla.commands.playground.examples import data_names, data_of
+from tabla.commands.playground.examples import SHARE, data_names, data_of
 from tabla.commands.playground.made_up import made_up
 from tabla.commands.playground.request import EPOCHS, MADE_UP, NOTHING, Request
 from tabla.driver import Build, build
@@ -29,7 +29,6 @@ from tabla.learn.notebook import loss_curves
 
 OFTEN = 0.2
 """Seconds between two messages about progress."""
-_SHARE = 0.2
 Tell = Callable[[dict[str, Any]], None]
 
 
@@ -118,7 +117,7 @@ def _learn(made: Build, request: Request, epochs: int, tell: Tell) -> None:
     """Learn, and tell the losses so far again and again; in the end, tell the curves and scores."""
     tell({"step": "making the data"})
     if request.data == MADE_UP:
-        data = Data(made_up(made), split=_SHARE)
+        data = Data(made_up(made), split=SHARE)
         tell({"note": "The data is made up: random inputs, with the labels that hidden models predict for them."})
     elif request.data in data_names():
         data = data_of(request.data)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict
 from functools import cache
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
-from tabla.commands.playground.examples import CYCLE_MODEL, data_names, offers
+from tabla.commands.playground.examples import CYCLE_MODEL, Offer, data_names, offers
 from tabla.commands.playground.request import EPOCHS, MADE_UP, NOTHING
 from tabla.host.engines.session import EVALUATION
 from tabla.languages.tabla.lexer import KEYWORDS
+from tabla.languages.tabla.operators import GROUP_FUNCTIONS
 from tabla.templates.template import functions, limits
 
 ENGINES = {
@@ -19,28 +21,28 @@ ENGINES = {
     EVALUATION: "in the evaluation, some steps again on the simulated Verilog",
 }
 """Where a program learns, with the words of the page."""
-_SUMS = ("sum", "pi", "max", "min", "norm")
 
 
 def page(nonce: str) -> str:
     """Return the page as HTML. A browser runs scripts with this `nonce` alone."""
+    offered = offers()
     return _template().render(
         nonce=nonce,
-        offers=offers(),
+        offers=offered,
         data={MADE_UP: "made up to fit the program", **data_names(), NOTHING: "none: do not learn"},
         engines=ENGINES,
         most_epochs=EPOCHS.high,
         most_pes=limits().pes,
-        model=_model(),
+        model=_model(offered),
     )
 
 
-def _model() -> dict[str, Any]:
+def _model(offered: Iterable[Offer]) -> dict[str, Any]:
     """Return what the script needs: the programs, and the words of the language that have colours."""
     return {
-        "offers": [asdict(offer) for offer in offers()],
+        "offers": [asdict(offer) for offer in offered],
         "keywords": sorted(KEYWORDS),
-        "functions": sorted({*_SUMS, *functions()}),
+        "functions": sorted({*GROUP_FUNCTIONS, *functions()}),
     }
 
 

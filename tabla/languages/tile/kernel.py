@@ -21,6 +21,7 @@ from tabla.languages.kernel.boxes import Box, axes, difference, whole
 from tabla.languages.kernel.signatures import apply
 from tabla.languages.kernel.substitution import whole_number
 from tabla.languages.tile.elementwise import COMPARISONS, WHOLE
+from tabla.languages.tile.lower.expressions import EXTREMES, FUNCTIONS
 from tabla.languages.tile.lower.known import Subscripts, stretched
 from tabla.languages.tile.lower.program import labels_of
 from tabla.languages.tile.lower.projection import inhabited
@@ -45,13 +46,12 @@ MOST_NESTED = 100
 """The most operations of one expression that lie inside each other. What lies deeper is a tensor of its own."""
 _ARITHMETIC = {
     "add": "add", "subtract": "subtract", "multiply": "multiply", "divide": "divide", "remainder": "remainder",
-    "negate": "negate", "absolute": "abs", "maximum": "max", "minimum": "min",
+    "negate": "negate", "absolute": "abs", **EXTREMES,
 }  # fmt: skip
-_REALS = {
-    "square_root": "sqrt", "exponential": "exp", "logarithm": "log", "sine": "sin", "cosine": "cos",
-    "hyperbolic_tangent": "tanh", "sigmoid": "sigmoid", "error_function": "erf",
+_REALS: Mapping[str, str] = {
+    **{operator: str(name) for operator, name in FUNCTIONS.items()},
     **{operator: composed.name for operator, composed in BY_OPERATOR.items()},
-}  # fmt: skip
+}
 _TRUTHS = {"bit_and": "and", "bit_or": "or", "maximum": "or", "minimum": "and"}
 """Operators of which both operands are truth values, and so the result."""
 _JOINED: Mapping[str, tree.Reduction] = {

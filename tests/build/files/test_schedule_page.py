@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 from dataclasses import replace
 from html import unescape
@@ -16,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.learning.problems import Problem
+from manual.browser import BROWSER
 from tabla.build.files.costs import costs
 from tabla.build.files.idle import REASONS, waits
 from tabla.build.files.schedule_page import PageCost, schedule_page
@@ -32,8 +32,6 @@ from tests.schedule.test_random_programs import lowered
 
 Q6_10 = Format(integer=6, fraction=10)
 LARGEST = 500_000
-
-BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome") or ""
 
 
 @pytest.fixture(scope="module", params=NAMES)

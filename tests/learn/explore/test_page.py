@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 from html import unescape
 from pathlib import Path
@@ -12,12 +11,12 @@ from typing import Any
 
 import pytest
 
+from manual.browser import BROWSER
 from tabla.learn.explore.page import explore_page
 from tabla.learn.explore.result import Candidate, Exploration, Part
 from tabla.learn.explore.space import Point
 from tabla.templates.targets import target
 
-BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome") or ""
 FLAGS = "--headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking --disable-sync"
 MEASURE = """<script>setTimeout(() => {
   const dots = [...document.querySelectorAll(".dot")], before = dots.length;
