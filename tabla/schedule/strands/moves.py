@@ -130,7 +130,7 @@ def sent_up(site: Site, statement: Statement, tensor: str, name: str) -> Iterato
     rows = pieces(0, shape[axis], place.pes)
     if others:
         starts = range(0, shape[axis], place.pes)
-        rows = [(low, (Loop(name="lane", count=min(place.pes, shape[axis] - low)),)) for low in starts]
+        rows = [(low, (Loop(name="lane of row", count=min(place.pes, shape[axis] - low)),)) for low in starts]
     for low, loops in rows:
         nest, at, bounds = spread_nest(place, (low, loops), others)
         count = math.prod(loop.count for loop in loops)
@@ -167,7 +167,7 @@ def twin_copies(site: Site) -> list[Task]:
     out = []
     for (tensor, spot), twin in sorted(site.layout.twins.items()):
         source = site.layout.place(tensor, spot)
-        loops = (Loop(name="word", count=source.words),)
+        loops = (Loop(name="word of copy", count=source.words),)
         bounds, own = every_lane(source, loops), site.sequencers(spot.span)
         read = {"data": Address(base=source.base, strides=(1,), window=True), **bounds}
         name = f"copy {tensor} to interim"

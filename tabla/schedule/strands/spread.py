@@ -31,12 +31,12 @@ def pieces(low: int, high: int, pes: int) -> list[Piece]:
     while at < high:
         lane, rows = at % pes, (high - at) // pes
         if lane == 0 and rows >= 1:
-            row = (Loop(name="row", count=rows),) if rows > 1 else ()
-            out.append((at, (*row, Loop(name="lane", count=pes))))
+            row = (Loop(name="row of lanes", count=rows),) if rows > 1 else ()
+            out.append((at, (*row, Loop(name="lane of row", count=pes))))
             at += rows * pes
         else:
             count = min(pes - lane, high - at)
-            out.append((at, (Loop(name="lane", count=count),)))
+            out.append((at, (Loop(name="lane of row", count=count),)))
             at += count
     return out
 
