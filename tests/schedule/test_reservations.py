@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tabla.schedule.placing.modulo_scheduler import fits_into
+from tabla.schedule.placing.modulo_scheduler import Blocked, fits_into
 from tabla.schedule.placing.reservations import Reservations
 from tabla.schedule.strands.strand import Operation, Strand
 from tabla.schedule.strands.tasks import Task
@@ -50,3 +50,18 @@ def test_a_task_that_is_in_its_own_way_has_no_place_in_an_interval() -> None:
     taken = {period: {(start + n) % period for start in (2, 10) for n in range(3)} for period in range(3, 16)}
     free = {period for period, cycles in taken.items() if len(cycles) == 6}
     assert {period for period in taken if fits_into(task, period, 1)} == free
+
+
+@given(
+    period=st.integers(1, 20),
+    kept=st.lists(st.tuples(st.integers(-40, 40), st.integers(0, 24)), max_size=6),
+    start=st.integers(-30, 60),
+)
+def test_the_first_free_cycle_is_in_no_turn_of_an_interval(
+    period: int, kept: list[tuple[int, int]], start: int
+) -> None:
+    blocked = Blocked.of([(first, first + more) for first, more in kept], period)
+    taken = {(first + n) % period for first, more in kept for n in range(more + 1)}
+    free = next((cycle for cycle in range(start, start + period) if cycle % period not in taken), None)
+    assert blocked.first_free(start) == free
+    assert blocked.free(start) == (start % period not in taken)

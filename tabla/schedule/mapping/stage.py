@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import itertools
+from collections.abc import Iterable, Iterator
 
 from tabla.base.source import TablaError
 from tabla.graph.format import Format
 from tabla.graph.graph import Graph
+from tabla.graph.passes.pipeline import legalise
 from tabla.graph.work import multiplies
 from tabla.schedule.mapping.addends import with_products
 from tabla.schedule.mapping.candidates import candidates, roots_to_try, side_by_side
 from tabla.schedule.mapping.capacity import LARGEST_PLACE, largest_tensor
+from tabla.schedule.mapping.divided_rows import cut_axes, with_divided_rows
 from tabla.schedule.mapping.effort import Effort, of_calls
 from tabla.schedule.mapping.improve import improved
 from tabla.schedule.mapping.judge import Judge, Judged, judged
 from tabla.schedule.mapping.mapping import Mapping
 from tabla.schedule.mapping.partition import cuts, partition
 from tabla.schedule.mapping.refined_axes import with_refined_axes
+from tabla.schedule.mapping.row_axes import divisions
 from tabla.schedule.mapping.search import Search
 from tabla.schedule.mapping.starts import chosen, with_promise
 from tabla.templates.template import Template
@@ -43,8 +47,7 @@ def map_graph(
             legal, groups = refined, [made]
     groups += [[found] for found in _judged(side_by_side(legal, template, effort), judge)]
     for roots in roots_to_try(template, effort):
-        for cut in cuts(legal, roots)[: effort.cuts]:
-            part = with_products(partition(legal, cut, roots), format)
+        for part in _parts(graph, legal, roots, format, template.pes, effort):
             groups.append(_fastest(candidates(part, one.with_roots(roots), effort), judge, effort))
     starts = [with_promise(group, judge, effort) for group in groups if group]
     if not effort.starts:
@@ -52,6 +55,22 @@ def map_graph(
     worth = chosen(starts, len(graph.statements), multiplies(graph, format), effort)
     ends = [improved(start.found, judge, effort) for start in worth]
     return min(ends, key=lambda end: end.merit(effort)).mapping
+
+
+def _parts(graph: Graph, legal: Graph, roots: int, format: Format, pes: int, effort: Effort) -> Iterator[Graph]:
+    """Yield what a tap group runs of a program that is cut between several roots, for each cut that is tried.
+
+    The rows of a network's maps are divided, too, which takes statements that pass rows from group to group.
+    """
+    for cut in cuts(legal, roots)[: effort.cuts]:
+        yield with_products(partition(legal, cut, roots), format)
+    if graph.updates or not format.holds(1):
+        return
+    for division in divisions(graph, roots)[: effort.cuts]:
+        divided = legalise(with_divided_rows(graph, division, roots, format), format, pes=pes)
+        needed = cut_axes(divided)
+        found = (cut for cut in cuts(divided, roots) if needed <= cut.axes)
+        yield from (partition(divided, cut, roots) for cut in itertools.islice(found, 1))
 
 
 def _judged(mappings: Iterable[Mapping], judge: Judge) -> list[Judged]:

@@ -13,7 +13,8 @@ Programming 24, 1996) without its backtracking: if a task finds no cycle, a long
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from collections.abc import Mapping as Map
 from dataclasses import dataclass
 from itertools import pairwise
@@ -49,6 +50,54 @@ def _next_turn(last: int, begin: int, period: int) -> int:
     return ((begin - last) // period + 1) * period
 
 
+@dataclass(frozen=True, slots=True)
+class Blocked:
+    """The cycles of an interval of `period` cycles in which something cannot begin, as closed intervals.
+
+    They lie in [0, period), in order, and none touches another. `begins` and `ends` are their first and last cycles.
+    """
+
+    period: int
+    begins: tuple[int, ...]
+    ends: tuple[int, ...]
+
+    @staticmethod
+    def of(kept: Iterable[tuple[int, int]], period: int) -> Blocked:
+        """Return what closed intervals block, each of which comes again every `period` cycles."""
+        turned = list[tuple[int, int]]()
+        for first, last in kept:
+            begin = first % period
+            end = begin + last - first
+            turned.append((begin, min(end, period - 1)))
+            if end >= period:
+                turned.append((0, min(end - period, period - 1)))
+        begins, ends = list[int](), list[int]()
+        for begin, end in sorted(turned):
+            if ends and begin <= ends[-1] + 1:
+                ends[-1] = max(ends[-1], end)
+            else:
+                begins.append(begin)
+                ends.append(end)
+        return Blocked(period, tuple(begins), tuple(ends))
+
+    def first_free(self, start: int) -> int | None:
+        """Return the first cycle from `start` on that is not blocked; None if all are."""
+        at = start % self.period
+        number = bisect_right(self.begins, at) - 1
+        if number < 0 or self.ends[number] < at:
+            return start
+        free = self.ends[number] + 1
+        if free < self.period:
+            return start + free - at
+        # The interval ends with the period, and the first one may go on from its beginning.
+        begin = self.ends[0] + 1 if self.begins[0] == 0 else 0
+        return start + self.period - at + begin if begin < self.period else None
+
+    def free(self, cycle: int) -> bool:
+        """Say whether a cycle is not blocked."""
+        return self.first_free(cycle) == cycle
+
+
 @dataclass(slots=True)
 class _ModuloReservations(Reservations):
     """Reservations of cycles that come again with every initiation interval of `period` cycles."""
@@ -74,6 +123,28 @@ class _ModuloReservations(Reservations):
         return found
 
 
+    def blocked(self, task: Task) -> Blocked:
+        """Return the cycles in which a task cannot begin, because something that it takes is taken.
+
+        Each thing that is taken keeps the task from the cycles of an interval, which comes again with the period. One
+        walk through these intervals is much faster than pushing the task past one thing after the other.
+        """
+        kept = list[tuple[int, int]]()
+        for name, begin, end in self._wanted(task):
+            kept += [(first - end + 1, last - begin - 1) for first, last in self.units.get(name, ())]
+        if task.bus:
+            kept += [(hold.first - task.bus[1], hold.last - task.bus[0]) for hold in self.bus]
+        return Blocked.of(kept, self.period)
+
+    def _wanted(self, task: Task) -> Iterator[tuple[str, int, int]]:
+        """Yield the half-open cycles that a task takes of units and of the function output."""
+        for strand in task.strands:
+            for unit in strand.units(self.sequencers):
+                yield unit, strand.start, strand.end
+        if task.function:
+            yield "function", task.function[0], task.function[1] + 1
+
+
 class _NoRoom(Exception):
     """A task finds no cycle within an initiation interval."""
 
@@ -95,7 +166,7 @@ class _ModuloScheduler(ListScheduler):
         # Variants from the third on draw.
         self.draws = Random(variant) if variant > 1 else None
         self.work = work_of(order.tasks, sequencers)
-        self.reserved = _ModuloReservations(sequencers=sequencers, period=period)
+        self.reserved: _ModuloReservations = _ModuloReservations(sequencers=sequencers, period=period)
         # By place, the first cycle in which each word of a sample is written, and the task that writes it then.
         self.written: dict[MemoryKey, tuple[Cycles, Cycles]] = {}
         # The first cycle at which a task may begin so that others which read its words find room.
@@ -134,27 +205,30 @@ class _ModuloScheduler(ListScheduler):
         """
         start = max(start, self.delay)
         latest, writer = self.latest
-        first = super()._fit(task, start)
+        blocked = self.reserved.blocked(task)
+        first = super()._fit(task, start) if task.wants else blocked.first_free(start)
         if first is None:
             return None
         if first > latest:
             if self.late is None or first - latest < self.late[1]:
                 self.late = writer, first - latest
             return None
-        packed = {c for c in self._packed(task, first) if c <= latest and self._free(task, c)}
+        if self.draws is None and not self.packs:
+            return first
+        packed = {c for c in set(self._packed(task, first)) if c <= latest and self._free(task, c, blocked)}
         return self._one_of(sorted({first, *packed}), packed)
 
     def _one_of(self, cycles: Sequence[int], packed: Collection[int]) -> int:
         """Return the cycle at which a task begins, of all `cycles` at which it can, of which some are `packed`."""
         if self.draws is None:
-            return min(packed, default=cycles[0]) if self.packs else cycles[0]
+            return min(packed, default=cycles[0])
         number = 0
         while number + 1 < len(cycles) and self.draws.random() < 0.4:
             number += 1
         return cycles[number]
 
-    def _free(self, task: Task, start: int) -> bool:
-        return self.reserved.push_task(task, start) == 0 and (not task.wants or self._hold(task, start) is not None)
+    def _free(self, task: Task, start: int, blocked: Blocked) -> bool:
+        return blocked.free(start) and (not task.wants or self._hold(task, start) is not None)
 
     def _packed(self, task: Task, start: int) -> Iterator[int]:
         """Yield the cycles within an interval from `start` on at which a task's work meets other work.

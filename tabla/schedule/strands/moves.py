@@ -13,6 +13,7 @@ from tabla.schedule.strands.receiving import take
 from tabla.schedule.strands.results import reordered, result_from_tree, row_major
 from tabla.schedule.strands.site import Extras, Site, task_of
 from tabla.schedule.strands.spread import (
+    LANE_LOOP,
     every_lane,
     first_words,
     other_axes,
@@ -130,7 +131,7 @@ def sent_up(site: Site, statement: Statement, tensor: str, name: str) -> Iterato
     rows = pieces(0, shape[axis], place.pes)
     if others:
         starts = range(0, shape[axis], place.pes)
-        rows = [(low, (Loop(name="lane of row", count=min(place.pes, shape[axis] - low)),)) for low in starts]
+        rows = [(low, (Loop(name=LANE_LOOP, count=min(place.pes, shape[axis] - low)),)) for low in starts]
     for low, loops in rows:
         nest, at, bounds = spread_nest(place, (low, loops), others)
         count = math.prod(loop.count for loop in loops)

@@ -12,7 +12,7 @@ from tabla.schedule.mapping.places import ROOT
 from tabla.schedule.strands.leaving import shown_as
 from tabla.schedule.strands.loops import Loop
 from tabla.schedule.strands.site import Extras, Site, task_of
-from tabla.schedule.strands.spread import axis_of, pieces, written_boxes
+from tabla.schedule.strands.spread import LANE_LOOP, ROW_LOOP, axis_of, pieces, written_boxes
 from tabla.schedule.strands.strand import Address, Operation, Strand
 from tabla.schedule.strands.tasks import Task
 from tabla.schedule.strands.uses import Uses
@@ -50,7 +50,7 @@ def row_major(nest: Sequence[Loop], axis: int) -> list[int]:
 
     def key(level: int) -> tuple[int, int]:
         name = nest[level].name
-        return (axis, 1) if name == "lane" else (axis, 0) if name == "row" else (axis_of(nest[level]), 0)
+        return (axis, 1) if name == LANE_LOOP else (axis, 0) if name == ROW_LOOP else (axis_of(nest[level]), 0)
 
     return sorted(range(len(nest)), key=key)
 

@@ -16,6 +16,8 @@ from tabla.schedule.strands.loops import Loop
 from tabla.schedule.strands.strand import Address
 from tabla.schedule.strands.uses import Uses
 
+ROW_LOOP, LANE_LOOP = "row of lanes", "lane of row"
+"""The names of the loops over the rows of a piece and over the lanes of a row. No index of a program is called so."""
 Piece = tuple[int, tuple[Loop, ...]]
 """A first element, and the loops over the elements from it on: over rows, if there are several, and over lanes."""
 
@@ -31,12 +33,12 @@ def pieces(low: int, high: int, pes: int) -> list[Piece]:
     while at < high:
         lane, rows = at % pes, (high - at) // pes
         if lane == 0 and rows >= 1:
-            row = (Loop(name="row of lanes", count=rows),) if rows > 1 else ()
-            out.append((at, (*row, Loop(name="lane of row", count=pes))))
+            row = (Loop(name=ROW_LOOP, count=rows),) if rows > 1 else ()
+            out.append((at, (*row, Loop(name=LANE_LOOP, count=pes))))
             at += rows * pes
         else:
             count = min(pes - lane, high - at)
-            out.append((at, (Loop(name="lane of row", count=count),)))
+            out.append((at, (Loop(name=LANE_LOOP, count=count),)))
             at += count
     return out
 

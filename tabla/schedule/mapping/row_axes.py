@@ -1,0 +1,256 @@
+"""Which axes of a network's maps can be divided between tap groups, so that each group has some rows of each map.
+
+An output index h of a statement is *local* if the statement reads rows near row h alone: each subscript that mentions h
+is ``s*h + k``, where k lies in a short range that is the same for every h. Convolutions and pools are local along the
+axes of a map, and so is everything that is done element by element. Maps that local statements join have rows in one
+proportion: a pool of two rows makes half as many rows as it reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import gcd, lcm
+
+import networkx as nx
+
+from tabla.graph.graph import (
+    Affine,
+    Compare,
+    Divide,
+    Extreme,
+    Function,
+    Graph,
+    Index,
+    Linear,
+    Read,
+    Statement,
+)
+
+Axis = tuple[str, int]
+"""A tensor, and the number of one of its axes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """What a local statement reads of one axis: the rows ``stride*h + low`` to ``stride*h + high`` for its row h.
+
+    With `zeros`, rows outside of the tensor count as zeros, and constraints of the statement leave them out.
+    """
+
+    axis: Axis
+    stride: int
+    low: int
+    high: int
+    zeros: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Local:
+    """A statement that is local along the index with the name `index`, which writes `axis`."""
+
+    statement: int
+    index: str
+    axis: Axis
+    windows: tuple[Window, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rows:
+    """How one tensor is divided: the rows of `axis` that each group owns, and those of its neighbours that it keeps.
+
+    Group g owns the rows from ``rows*g`` on. It keeps `before` rows before its own, and `after` rows behind them. The
+    last groups may own rows that the tensor does not have. Some statement relies on it that these are zeros if not all
+    rows are `clean`: those that every group has.
+    """
+
+    axis: int
+    rows: int
+    clean: int
+    before: int = 0
+    after: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Division:
+    """A division of a graph: the statements that each group computes for its own rows, and the rows of each tensor.
+
+    `rows` has the tensors that such statements write. What they read beside these is whole.
+    """
+
+    statements: tuple[Local, ...]
+    rows: dict[str, Rows]
+
+
+def divisions(graph: Graph, groups: int) -> list[Division]:
+    """Return the ways to divide the rows of a graph's maps between `groups` tap groups.
+
+    The first divides as many maps as it can. Each further one leaves out the maps with the fewest rows.
+    """
+    found: list[Division] = []
+    heights = sorted({n for t in graph.tensors.values() if t.role == "value" for n in t.shape if n > 1})
+    for least in heights:
+        division = _division(graph, groups, least)
+        if division is not None and all(set(division.rows) != set(other.rows) for other in found):
+            found.append(division)
+    return found
+
+
+def _division(graph: Graph, groups: int, least: int) -> Division | None:
+    """Return the division of all maps of at least so many rows; None where no map can be divided."""
+    local = {each.axis: each for each in _all_local(graph, least)}
+    joined: nx.Graph[Axis] = nx.Graph()
+    joined.add_nodes_from(local)
+    for each in local.values():
+        for window in each.windows:
+            if window.axis in local:
+                joined.add_edge(each.axis, window.axis, coarse=each.axis, stride=window.stride)
+    parts = [sorted(part) for part in nx.connected_components(joined)]
+    taken = list[Local]()
+    rows = dict[str, Rows]()
+    for part in sorted(parts, key=lambda part: (-sum(_points(graph, local[a]) for a in part), part)):
+        if any(tensor in rows for tensor, _ in part) or not any(_reaches(w) for a in part for w in local[a].windows):
+            continue
+        divided = _rows_of(graph, [local[axis] for axis in part], joined, groups)
+        if divided is not None:
+            rows |= divided
+            taken += [local[axis] for axis in part]
+    if not taken:
+        return None
+    return Division(statements=tuple(sorted(taken, key=lambda each: each.statement)), rows=rows)
+
+
+def _reaches(window: Window) -> bool:
+    """Say whether a window has more than the row itself; else cuts of a graph divide the axis without copies."""
+    return (window.stride, window.low, window.high) != (1, 0, 0)
+
+
+def _points(graph: Graph, local: Local) -> int:
+    points = 1
+    for index in graph.statements[local.statement].box.values():
+        points *= index.extent
+    return points
+
+
+def _rows_of(graph: Graph, part: Sequence[Local], joined: nx.Graph[Axis], groups: int) -> dict[str, Rows] | None:
+    """Return the rows of the tensors of one part; None where no number of rows fits all of them."""
+    ratios = {part[0].axis: Fraction(1)}
+    for one, other in nx.edge_bfs(joined, part[0].axis):
+        edge = joined.edges[one, other]
+        finer = Fraction(edge["stride"]) if edge["coarse"] == one else Fraction(1, edge["stride"])
+        ratios.setdefault(other, ratios[one] * finer)
+    scale = lcm(*(ratio.denominator for ratio in ratios.values()))
+    common = gcd(*(int(ratio * scale) for ratio in ratios.values()))
+    whole = {axis: int(ratio * scale) // common for axis, ratio in ratios.items()}
+    extents = {(t, d): graph.tensors[t].shape[d] for t, d in whole}
+    steps = max(-(-extents[axis] // (groups * ratio)) for axis, ratio in whole.items())
+    rows = {axis: steps * ratio for axis, ratio in whole.items()}
+    before = dict.fromkeys(whole, 0)
+    after = dict.fromkeys(whole, 0)
+    clean = dict(rows)
+    for each in part:
+        uneven = rows[each.axis] * groups != extents[each.axis]
+        if uneven and isinstance(graph.statements[each.statement].operation, Function | Divide):
+            return None
+        for window in each.windows:
+            if window.axis not in rows:
+                continue
+            own = rows[window.axis]
+            if own != window.stride * rows[each.axis]:
+                return None
+            if window.zeros:
+                clean[window.axis] = min(own, max(0, extents[window.axis] - (groups - 1) * own))
+            last = window.stride * (rows[each.axis] - 1) + window.high
+            before[window.axis] = max(before[window.axis], -window.low)
+            after[window.axis] = max(after[window.axis], last - own + 1)
+    return {
+        t: Rows(axis=d, rows=rows[t, d], clean=clean[t, d], before=before[t, d], after=after[t, d]) for t, d in whole
+    }
+
+
+def _all_local(graph: Graph, least: int) -> Iterator[Local]:
+    """Yield the statements that are local along an index, for each such axis of at least so many rows."""
+    written: dict[str, int] = {}
+    for statement in graph.statements:
+        written[statement.target] = written.get(statement.target, 0) + 1
+    for statement in graph.statements:
+        target = graph.tensors[statement.target]
+        if target.role != "value" or target.filled or written[target.name] > 1:
+            continue
+        for index in statement.indices:
+            found = local_along(graph, statement, index)
+            if found is not None and target.shape[found.axis[1]] >= least:
+                yield found
+
+
+def local_along(graph: Graph, statement: Statement, index: Index) -> Local | None:
+    """Return what a statement reads along one of its output indices; None if it is not local along the index."""
+    if not isinstance(statement.operation, Linear | Compare | Extreme | Function | Divide):
+        return None
+    written = [d for d, s in enumerate(statement.write) if index.name in s.names]
+    if len(written) != 1 or statement.write[written[0]] != Affine.of(0, **{index.name: 1}):
+        return None
+    if (index.low, index.high) != (0, graph.tensors[statement.target].shape[written[0]]):
+        return None
+    box = statement.box
+    windows = dict[tuple[Axis, Affine], Window]()
+    for read in statement.reads:
+        mentions = [d for d, s in enumerate(read.subscripts) if index.name in s.names]
+        if not mentions:
+            continue
+        subscript = read.subscripts[mentions[0]]
+        rest = subscript - Affine.of(0, **{index.name: subscript.coefficient(index.name)})
+        outputs = {other.name for other in statement.indices}
+        if len(mentions) > 1 or subscript.coefficient(index.name) < 1 or not outputs.isdisjoint(rest.names):
+            return None
+        if graph.tensors[read.tensor].role not in ("value", "input"):
+            return None
+        low, high = rest.bounds(box)
+        axis = (read.tensor, mentions[0])
+        windows[axis, subscript] = Window(
+            axis=axis, stride=subscript.coefficient(index.name), low=low, high=high, zeros=False
+        )
+    for constraint in statement.constraints:
+        if index.name in constraint.names:
+            bounded = _bounded(graph, statement, index, constraint)
+            if bounded is None:
+                return None
+            for key in bounded:
+                window = windows[key]
+                windows[key] = Window(
+                    axis=window.axis, stride=window.stride, low=window.low, high=window.high, zeros=True
+                )
+    if not windows:
+        return None
+    return Local(
+        statement=statement.id, index=index.name, axis=(statement.target, written[0]), windows=tuple(windows.values())
+    )
+
+
+def _bounded(graph: Graph, statement: Statement, index: Index, constraint: Affine) -> list[tuple[Axis, Affine]] | None:
+    """Return the accesses that a constraint keeps inside of their tensors; None if it says anything else.
+
+    The constraint may then go, if rows outside of the tensor are zeros: each term that it leaves out has such a factor.
+    """
+    if not isinstance(statement.operation, Linear):
+        return None
+    summed = set(constraint.names) - {other.name for other in statement.indices}
+    if not summed:
+        return None
+    found = list[tuple[Axis, Affine]]()
+    for term in statement.operation.terms:
+        if summed.isdisjoint(term.reduce):
+            continue
+        keys = [
+            ((factor.tensor, d), subscript)
+            for factor in term.factors
+            if isinstance(factor, Read)
+            for d, subscript in enumerate(factor.subscripts)
+            if index.name in subscript.names
+            and constraint in (subscript, -subscript + (graph.tensors[factor.tensor].shape[d] - 1))
+        ]
+        if not keys:
+            return None
+        found += keys[:1]
+    return found or None

@@ -1,0 +1,208 @@
+"""Rows of maps that are divided between tap groups: no word changes, and each group has the rows that it reads."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import onnx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchmarks.networks.layers import Layers
+from tabla.build.options import Options
+from tabla.driver import build
+from tabla.graph.graph import Graph
+from tabla.graph.passes.pipeline import legalise
+from tabla.graph.verify import verify
+from tabla.schedule.compile import checked_schedule
+from tabla.schedule.mapping.candidates import candidates
+from tabla.schedule.mapping.divided_rows import cut_axes, with_divided_rows
+from tabla.schedule.mapping.effort import EFFORTS, of_calls
+from tabla.schedule.mapping.mapping import Mapping
+from tabla.schedule.mapping.partition import cuts, partition
+from tabla.schedule.mapping.row_axes import divisions
+from tabla.schedule.placing.build import judge_of
+from tabla.templates.template import template_for
+from tests.graph.runs import run_fixed
+from tests.schedule.agreement import Q6_10, agree_on, draw_words
+
+QUICK = of_calls(EFFORTS[0])
+
+
+def graph_of(model: onnx.ModelProto) -> Graph:
+    with tempfile.TemporaryDirectory() as place:
+        onnx.save(model, f"{place}/net.onnx")
+        return build(f"{place}/net.onnx", Options(format="q6.10")).graph
+
+
+def lenet() -> onnx.ModelProto:
+    """two convolutions of 5 x 5, the first with pads, each with a rectifier and a maximum over 2 x 2."""
+    layers = Layers([1, 28, 6])
+    x = layers.halved(layers.relu(layers.convolution("x", 1, 3, (5, 3))))
+    x = layers.halved(layers.relu(layers.convolution(x, 3, 4, (5, 2), pads=0)))
+    return layers.model(layers.dense(layers.add("Flatten", x, axis=1), 4 * 5, 3), "lenet")
+
+
+def residual(rows: int) -> onnx.ModelProto:
+    """A block with two branches, and one of stride 2 behind it, whose maps have `rows` rows, and half of them."""
+    layers = Layers([2, rows, 4])
+    first = layers.relu(layers.convolution("x", 2, 4, (3, 3)))
+    second = layers.convolution(layers.relu(layers.convolution(first, 4, 4, (3, 3))), 4, 4, (3, 3))
+    x = layers.relu(layers.add("Add", first, second))
+    x = layers.relu(layers.convolution(x, 4, 6, (3, 3), stride=2))
+    return layers.model(layers.dense(layers.mean(x), 6, 3), "residual")
+
+
+def rows_of(graph: Graph, groups: int) -> dict[str, tuple[int, int, int, int]]:
+    """Return the rows of each tensor in the first division: own, clean, before and after."""
+    found = divisions(graph, groups)[0]
+    return {name: (r.rows, r.clean, r.before, r.after) for name, r in found.rows.items()}
+
+
+def same_words(graph: Graph, changed: Graph, seed: int = 0) -> None:
+    """Assert that two graphs give the same results for the same words."""
+    inputs, models = draw_words(graph, Q6_10, 2, seed)
+    expected = run_fixed(graph, Q6_10, inputs, models, keep=[t for _, t in graph.results], count=2)
+    found = run_fixed(changed, Q6_10, inputs, models, keep=[t for _, t in changed.results], count=2)
+    for name, tensor in graph.results:
+        other = dict(changed.results)[name]
+        np.testing.assert_array_equal(found.kept[other], expected.kept[tensor], err_msg=name)
+
+
+def mappings(graph: Graph, groups: int, pes: int) -> Iterator[tuple[Graph, Callable[[], Mapping | None]]]:
+    """Yield each divided graph, legal and not yet cut, and what finds its best mapping."""
+    array = template_for(pes).with_roots(groups).with_sequencers(1)
+    judge = judge_of(graph, Q6_10)
+    for division in divisions(graph, groups):
+        divided = with_divided_rows(graph, division, groups, Q6_10)
+        verify(divided)
+        same_words(graph, divided)
+        legal = legalise(divided, Q6_10, pes=pes)
+
+        def found(legal: Graph = legal) -> Mapping | None:
+            cut = next(cut for cut in cuts(legal, groups) if cut_axes(legal) <= cut.axes)
+            made = candidates(partition(legal, cut, groups), array, QUICK)
+            figures = [(f.cycles, n) for n, m in enumerate(made) if (f := judge(m)) is not None]
+            return made[min(figures)[1]] if figures else None
+
+        yield legal, found
+
+
+def test_a_map_of_half_as_many_rows_is_divided_into_half_as_many() -> None:
+    # The second maps have 14, 10 and 5 rows: 4 groups of 4, 4 and 2 rows have them all, and the last group has fewer.
+    # The convolution without pads reads 4 rows behind its own, and no row before.
+    assert rows_of(graph_of(lenet()), 4) == {
+        "t0": (8, 8, 0, 0),
+        "t1": (8, 8, 0, 0),
+        "t2": (4, 4, 0, 4),
+        "t3": (4, 4, 0, 0),
+        "t4": (4, 4, 0, 0),
+        "t5": (2, 2, 0, 0),
+    }
+
+
+def test_rows_that_not_every_group_has_must_be_zeros_for_pads() -> None:
+    even, uneven = rows_of(graph_of(residual(16)), 4), rows_of(graph_of(residual(14)), 4)
+    assert even["t1"] == (4, 4, 1, 1), "a neighbour's row on either side"
+    assert uneven["t1"] == (4, 2, 1, 1), "the last group has two of its four rows"
+    assert uneven["t0"] == (4, 4, 0, 0), "nothing reads beyond the rows of t0"
+
+
+def test_maps_with_few_rows_may_stay_whole() -> None:
+    graph = graph_of(lenet())
+    left = [set(division.rows) for division in divisions(graph, 4)]
+    assert left == sorted(left, key=len, reverse=True)
+    assert {"t0", "t1"} in left and {"t0", "t1", "t2"} in left
+
+
+def test_what_has_no_window_is_not_divided() -> None:
+    layers = Layers([8])
+    x = layers.relu(layers.dense("x", 8, 16))
+    assert divisions(graph_of(layers.model(layers.dense(x, 16, 4), "dense")), 4) == []
+
+
+def test_functions_are_not_computed_for_rows_that_do_not_exist() -> None:
+    """They might count domain errors."""
+
+    def network(rows: int) -> Graph:
+        layers = Layers([1, rows, 3])
+        x = layers.add("Sigmoid", layers.convolution("x", 1, 2, (3, 3)))
+        return graph_of(layers.model(layers.dense(layers.mean(layers.convolution(x, 2, 2, (3, 3))), 2, 2), "net"))
+
+    assert "t1" in rows_of(network(8), 4)
+    assert not any("t1" in division.rows for division in divisions(network(7), 4))
+
+
+def test_the_rows_of_a_group_are_cut_at_the_constants() -> None:
+    graph = graph_of(residual(16))
+    divided = with_divided_rows(graph, divisions(graph, 4)[0], 4, Q6_10)
+    axes = cut_axes(divided)
+    assert {"rows.own", "rows.beside-1", "rows.beside+0", "rows.beside+1"} == {name for name, _ in axes}
+    cut = next(cut for cut in cuts(legalise(divided, Q6_10, pes=16), 4) if axes <= cut.axes)
+    assert ("t1.rows", 1) in cut.axes and divided.tensors["t1.rows"].shape == (4, 4, 6, 4)
+
+
+@pytest.mark.parametrize(
+    "groups", [pytest.param(2, marks=pytest.mark.slow), 4, pytest.param(8, marks=pytest.mark.slow)]
+)
+@pytest.mark.parametrize("model", [lenet(), residual(16), residual(14)], ids=["lenet", "residual", "uneven"])
+def test_the_array_computes_each_division(model: onnx.ModelProto, groups: int) -> None:
+    graph, scheduled = graph_of(model), 0
+    for _, found in mappings(graph, groups, pes=groups * 4):
+        mapping = found()
+        if mapping is not None:
+            agree_on(checked_schedule(graph, mapping, mapping.template, Q6_10), samples=2)
+            scheduled += 1
+    assert scheduled
+
+
+def drawn(data: st.DataObject) -> onnx.ModelProto:
+    """Draw a network of one to four convolutions, with rectifiers, maxima over windows and sums of two branches."""
+    draw = data.draw
+    channels, rows, columns = draw(st.integers(1, 3)), draw(st.integers(4, 15)), draw(st.integers(2, 4))
+    layers, x = Layers([channels, rows, columns]), "x"
+    for _ in range(draw(st.integers(1, 4))):
+        kernel = draw(st.sampled_from([1, 2, 3, 5])), draw(st.sampled_from([1, 2, 3]))
+        pads = draw(st.sampled_from([None, 0])) if kernel[0] <= rows and kernel[1] <= columns else None
+        stride, outputs, before = draw(st.sampled_from([1, 1, 2])), draw(st.integers(1, 4)), x
+        x = layers.convolution(x, channels, outputs, kernel, stride=stride, pads=pads)
+        if (stride, pads, outputs) == (1, None, channels) and draw(st.booleans()):
+            x = layers.add("Add", before, x)
+        channels = outputs
+        rows = (rows - kernel[0]) // stride + 1 if pads == 0 else -(-rows // stride)
+        columns = (columns - kernel[1]) // stride + 1 if pads == 0 else -(-columns // stride)
+        if draw(st.booleans()):
+            x = layers.relu(x)
+        if min(rows, columns) >= 2 and draw(st.booleans()):
+            x, rows, columns = layers.halved(x), rows // 2, columns // 2
+    end = draw(st.sampled_from(["map", "mean", "dense"]))
+    if end == "mean":
+        x = layers.mean(x)
+    elif end == "dense":
+        x = layers.dense(layers.add("Flatten", x, axis=1), channels * rows * columns, 2)
+    return layers.model(x, "net")
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.data())
+def test_no_word_of_a_drawn_network_changes(data: st.DataObject) -> None:
+    graph = graph_of(drawn(data))
+    groups = data.draw(st.sampled_from([2, 3, 4, 8]))
+    for division in divisions(graph, groups):
+        divided = with_divided_rows(graph, division, groups, Q6_10)
+        verify(divided)
+        same_words(graph, divided)
+
+
+@pytest.mark.slow
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_the_array_computes_drawn_networks_with_divided_rows(data: st.DataObject) -> None:
+    graph = graph_of(drawn(data))
+    groups = data.draw(st.sampled_from([2, 4, 8]))
+    for _, found in mappings(graph, groups, pes=groups * data.draw(st.sampled_from([1, 2, 4]))):
+        if (mapping := found()) is not None:
+            agree_on(checked_schedule(graph, mapping, mapping.template, Q6_10), samples=2)
