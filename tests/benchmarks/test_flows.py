@@ -61,5 +61,9 @@ def test_the_readme_has_the_best_rates_of_the_page() -> None:
     assert all(float(best) >= float(worst) for *_, best, worst in rows)
     core_synth, core_plain, axi_synth, axi_plain = (best for *_, best, _ in rows)
     words = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
-    for said in (f"reaches {core_synth} MHz", f"and {axi_synth} MHz with the", f"reach {core_plain} and {axi_plain} MHz"):
+    for said in (
+        f"reaches {core_synth} MHz",
+        f"and {axi_synth} MHz with the",
+        f"reach {core_plain} and {axi_plain} MHz",
+    ):
         assert said in words, said

@@ -63,6 +63,7 @@ def test_verilog(problem: Problem, pes: int) -> None:
     hold(problem, pes, "verilator")
 
 
+@pytest.mark.slow
 def test_verilog_where_lanes_take_words_as_they_are_made() -> None:
     """A root writes each hidden error and sends it to the lanes, which multiply it in the cycle in which it arrives."""
     need("cxxrtl")

@@ -77,6 +77,7 @@ def test_a_regression_predicts_in_the_units_of_the_table(run: Run, monkeypatch: 
     assert np.abs(found - price).max() < 10
 
 
+@pytest.mark.slow
 def test_an_autoencoder_of_texts_and_numbers(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     said = run("new", "all", "--data", "ship.csv")
     assert "autoencoder" in said

@@ -380,7 +380,9 @@ def several() -> None:
     np.savez("new.npz", x=x[:6])
 
 
-@pytest.mark.parametrize("kind", ["tile", "onnx", "kernel"])
+@pytest.mark.parametrize(
+    "kind", [pytest.param("tile", marks=pytest.mark.slow), "onnx", pytest.param("kernel", marks=pytest.mark.slow)]
+)
 def test_a_models_file_holds_every_notation(run: Command, kind: str) -> None:
     """A program that is no text of TABLA is kept as its graph, so nothing of Python is run again."""
     several()

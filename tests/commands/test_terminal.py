@@ -67,7 +67,7 @@ def shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shown:
         ("doctor",),
         ("train", "p.t", "--data", "d.npz", "--split", "0.2,0.2", "--epochs", "2"),
         ("train", "p.t", "--data", "d.npz", "--epochs", "1", "--minibatch", "4", "--scaling"),
-        ("overlay", "--pes", "4", "-o", "overlay"),
+        pytest.param(("overlay", "--pes", "4", "-o", "overlay"), marks=pytest.mark.slow),
         ("eval", "p.t", "--inputs", "d.npz", "--seed", "0", "-o", "e.npz"),
         ("formats", "p.t", "--data", "d.npz", "--split", "0.2,0.2", "--epochs", "1", "--widths", "8,9"),
         ("explore", "p.t", "--pes", "4,8", "--workers", "1"),

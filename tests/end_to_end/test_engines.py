@@ -28,8 +28,8 @@ QUICK = {
     **{(engine, 4): tuple(PROGRAMS) for engine in ("icarus", "cxxrtl", "amaranth")},
     **{(engine, 1): ("linear", "backprop") for engine in ("icarus", "cxxrtl", "amaranth")},
     ("icarus", 16): ("backprop",),
-    ("cxxrtl", 16): ("recommender", "backprop"),
-    ("verilator", 4): ("backprop",),
+    ("cxxrtl", 16): ("recommender",),
+    ("verilator", 4): ("linear",),
 }
 ENGINES = ("icarus", "cxxrtl", "verilator", "amaranth")
 

@@ -105,7 +105,7 @@ def play(overlay: Overlay, programs: list[Program], folder: Path, engine: str, s
                 assert ran(build, machine, samples) == (build.schedule.cycles, build.schedule.latency), build.name
 
 
-@pytest.mark.parametrize("features", [(), tuple(FEATURES)])
+@pytest.mark.parametrize("features", [(), pytest.param(tuple(FEATURES), marks=pytest.mark.slow)])
 def test_two_programs_and_the_first_again(features: tuple[str, ...], tmp_path: Path) -> None:
     overlay = overlay_of(presets()["Pe2"], replace(ROOM, features=features))
     small = {"defines": {"m": 5}}
@@ -165,6 +165,7 @@ def test_small_constants_run_on_the_overlays_that_are_there(record: str, tmp_pat
     assert onto.simulate(inputs, seed=SEED).as_predicted
 
 
+@pytest.mark.slow
 def test_small_constants_run_in_hardware(tmp_path: Path) -> None:
     """The numbers of five places take the upper bits of an operation's shift. The next program has other places."""
     (tmp_path / "constants.t").write_text(CONSTANTS)
@@ -204,6 +205,7 @@ def test_the_least_accumulators_hold_the_greatest_sums(tmp_path: Path) -> None:
         hold_agreement(build, expected_run(build, words, steps, 12), {**words, **session.models()}, results)
 
 
+@pytest.mark.slow
 def test_a_program_has_sixteen_places_on_an_overlay_and_not_seventeen(tmp_path: Path) -> None:
     overlay = overlay_of(presets()["Pe2"], USUAL)
     program = scaled(16, tmp_path)

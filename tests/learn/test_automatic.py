@@ -118,7 +118,7 @@ def rare_column() -> dict[str, np.ndarray]:
     return {"x": x, "y": np.eye(3)[kinds]}
 
 
-@pytest.mark.parametrize("width", [8, 10])
+@pytest.mark.parametrize("width", [pytest.param(8, marks=pytest.mark.slow), 10])
 def test_a_rare_large_value_does_not_take_the_fraction(width: int) -> None:
     """A network learns as well as in float64; in the format in which nothing saturates it learns nothing."""
     made = partial(build, EXAMPLES["backprop"].program)

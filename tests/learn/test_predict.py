@@ -73,6 +73,7 @@ def test_flowers_by_name_within_half_a_point_of_scikit_learn() -> None:
     assert right >= wanted - 0.025  # one of 45 flowers is 2.2 points
 
 
+@pytest.mark.slow
 def test_cancer_without_names_of_classes(command: Command) -> None:
     raw = load_breast_cancer()
     Path("model.t").write_text(LOGISTIC.replace("m = 4", "m = 30").replace("0.5", "0.0625"))

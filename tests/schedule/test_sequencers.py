@@ -57,6 +57,7 @@ def side_by_side(graph: Graph, template: Template, format: Format, least: int) -
     return None
 
 
+@pytest.mark.slow
 @draws(30, 60)
 @given(programs(), ARRAYS, st.sampled_from(FORMATS), st.integers(0, 2**20))
 def test_random_programs(text: str, template: Template, format: Format, seed: int) -> None:

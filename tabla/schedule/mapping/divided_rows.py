@@ -245,36 +245,41 @@ class _Dividing:
         """Add the statements with which each group keeps rows of its neighbours."""
         rows = self.division.rows[tensor]
         own, before = rows.rows, rows.before
-        if rows.after:
-            known = min(rows.after, own)
-            edge = self._edge(tensor, "first", known)
-            for shift in range(1, -(-rows.after // own) + 1):
-                count = min(own, rows.after - (shift - 1) * own)
-                self._keep(tensor, edge, shift, before + shift * own, 0, count)
-        if before:
-            known = min(before, own)
-            edge = self._edge(tensor, "last", known)
-            for shift in range(1, -(-before // own) + 1):
-                count = min(own, before - (shift - 1) * own)
-                self._keep(tensor, edge, -shift, before - (shift - 1) * own - count, known - count, count)
+        for name, (_, known) in self._edges(rows).items():
+            givers = self._givers(tensor, name)
+            edge = self._edge(tensor, name, known, givers)
+            reach = rows.after if name == "first" else before
+            for away in range(1, -(-reach // own) + 1):
+                count = min(own, reach - (away - 1) * own)
+                if name == "first":
+                    self._keep(tensor, edge, givers, away, before + away * own, 0, count)
+                else:
+                    self._keep(tensor, edge, givers, -away, before - (away - 1) * own - count, known - count, count)
 
-    def _edge(self, tensor: str, name: str, count: int) -> str:
-        """Add the statement that brings the edge of each group to all groups. Return the tensor of these rows.
+    def _givers(self, tensor: str, name: str) -> Index:
+        """Return the groups whose edge some other group reads. There is always one."""
+        rows = self.division.rows[tensor]
+        having = -(-self.graph.tensors[tensor].shape[rows.axis] // rows.rows)
+        low, high = (1, having) if name == "first" else (0, having - 1)
+        return Index(name=EACH, low=min(low, self.groups - 1), high=max(high, low + 1))
+
+    def _edge(self, tensor: str, name: str, count: int, givers: Index) -> str:
+        """Add the statement that brings the edge of each of some groups to all groups. Return the tensor of these rows.
 
         Rows that do not exist, but must be zeros, are not passed on.
         """
         shape, rows = self.graph.tensors[tensor].shape, self.division.rows[tensor]
         axes = _axes(shape, rows.axis)
-        part = (*shape[: rows.axis], self.groups, count, *shape[rows.axis + 1 :])
+        part = (*shape[: rows.axis], givers.extent, count, *shape[rows.axis + 1 :])
         row = Index(name=ROW, low=0, high=count)
         own = f"{tensor}.{name}.own"
         first = self._edges(rows)[name][0]
         passed = self._own() if first + count <= rows.clean else self._existing(shape[rows.axis], rows, first, count)
         return self._to_all(
             self._tensor(f"{tensor}.{name}", part),
-            _at(_plain(shape), rows.axis, (_of(EACH), _of(ROW))),
+            _at(_plain(shape), rows.axis, (_of(EACH) - givers.low, _of(ROW))),
             Read(tensor=own, subscripts=_at(_plain(shape), rows.axis, (_of(PART), _of(ROW)))),
-            (*axes[0], self._group(EACH), row, *axes[1]),
+            (*axes[0], givers, row, *axes[1]),
             passed,
         )
 
@@ -305,16 +310,17 @@ class _Dividing:
         )
         return target
 
-    def _keep(self, tensor: str, edge: str, shift: int, first: int, known: int, count: int) -> None:
+    def _keep(self, tensor: str, edge: str, givers: Index, shift: int, first: int, known: int, count: int) -> None:
         """Add the statement with which each group keeps `count` rows of the group that lies `shift` groups behind it.
 
-        `first` is where the first of them lies in the group, and `known` is its number among the rows that were passed.
+        `first` is where the first of them lies in the group, and `known` is its number among the rows that were passed
+        on, which are those of the groups `givers`.
         """
         shape, rows = self.graph.tensors[tensor].shape, self.division.rows[tensor]
         axes = _axes(shape, rows.axis)
         factors = (
             Read(tensor=self._selector(shift), subscripts=(_of(GROUP), _of(PART))),
-            Read(tensor=edge, subscripts=_at(_plain(shape), rows.axis, (_of(PART), _of(ROW) + known))),
+            Read(tensor=edge, subscripts=_at(_plain(shape), rows.axis, (_of(PART) - givers.low, _of(ROW) + known))),
         )
         self._add(
             Statement(
@@ -322,7 +328,7 @@ class _Dividing:
                 target=f"{tensor}.rows",
                 write=_at(_plain(shape), rows.axis, (_of(GROUP), _of(ROW) + first)),
                 indices=(*axes[0], self._group(GROUP), Index(name=ROW, low=0, high=count), *axes[1]),
-                reduced=(self._group(PART),),
+                reduced=(replace(givers, name=PART),),
                 operation=Linear(terms=(Term(factors=factors, reduce=(PART,)),)),
             )
         )

@@ -122,7 +122,6 @@ class _ModuloReservations(Reservations):
                 found = max(found, hold.last + later + 1 - first)
         return found
 
-
     def blocked(self, task: Task) -> Blocked:
         """Return the cycles in which a task cannot begin, because something that it takes is taken.
 

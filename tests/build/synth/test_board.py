@@ -269,6 +269,7 @@ def test_the_command_writes_all_or_nothing(
     assert not Path("other").exists()
 
 
+@pytest.mark.slow
 def test_the_command_builds_a_board_around_an_overlay(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

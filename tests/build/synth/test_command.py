@@ -134,6 +134,7 @@ def test_faults_are_refused(
     assert out == "" and err.startswith("error: ") and complaint in err
 
 
+@pytest.mark.slow
 def test_an_own_device_of_an_own_family(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     kernel, out = tmp_path / "twice.tc", str(tmp_path / "build")
     kernel.write_text("def twice(float(N) A) -> (B) { B(n) = A(n) + A(n) }\n")
@@ -181,6 +182,7 @@ endmodule
     assert signal_name("part_0.words_LUT4_Z[2]") == "part_0.words"
 
 
+@pytest.mark.slow
 def test_the_table_fits_a_terminal(
     built: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -486,6 +486,7 @@ g[i] = (h - y) * x[i] + 0.01 * w[i] + z[i] / 31;
 """
 
 
+@pytest.mark.slow
 def test_seven_places_in_hardware() -> None:
     graph = shaped(tabla(MANY_PLACES), Q6_10)
     assert len(agree(graph, template_for(4), Q6_10).shifts) == 7

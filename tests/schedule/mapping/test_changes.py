@@ -287,6 +287,7 @@ FURTHER = ("e[b] * y[c]", "d[c] * e[b]")
 """Gradients of a third model, of vectors that the others read, too."""
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(st.sampled_from(FURTHER), st.integers(2, 9), st.integers(6, 16), st.integers(3, 9), st.sampled_from([2, 4]))
 def test_a_second_update_of_the_same_vector(further: str, n: int, m: int, k: int, pes: int) -> None:

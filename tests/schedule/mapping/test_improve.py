@@ -36,11 +36,13 @@ def cycles(sizes: tuple[int, int, int], pes: int, effort: Effort = DEFAULT) -> i
     return schedule_graph(made.graph, made.template, made.format, effort).cycles
 
 
+@pytest.mark.slow
 def test_changes_go_on_from_others_than_the_fastest() -> None:
     """A mapping that begins as the third or fourth may end as the first."""
     assert cycles((16, 16, 8), 4) < cycles((16, 16, 8), 4, replace(DEFAULT, starts=3))
 
 
+@pytest.mark.slow
 def test_starts_are_chosen_by_what_they_promise() -> None:
     """Features and classes cut, hidden words whole: slower than others until lanes take words as they are made."""
     assert cycles((16, 32, 16), 16) < cycles((16, 32, 16), 16, replace(DEFAULT, hastened=0))

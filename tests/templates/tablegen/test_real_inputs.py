@@ -74,6 +74,7 @@ def test_the_newer_dialects_are_there(version: int) -> None:
     assert sum(one == version for one, _ in NEWER_DIALECTS) >= READ[version]
 
 
+@pytest.mark.slow
 def test_intrinsics_take_ten_seconds_and_a_gigabyte_at_most() -> None:
     path = LLVM / "llvm/IR/Intrinsics.td"
     needs(path, "llvm-14-dev")

@@ -133,6 +133,7 @@ def test_casts_of_what_no_integer_holds() -> None:
     assert [other.dtype.kind for other in others] == ["b", "f", "b"]
 
 
+@pytest.mark.slow
 def test_on_the_machine() -> None:
     def mixed(A: Any, B: Any) -> Any:
         one, two = cast(A, "int8"), cast(B, "uint8")
