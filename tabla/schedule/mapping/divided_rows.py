@@ -21,6 +21,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from tabla.base.source import Span
 from tabla.graph.format import Format
 from tabla.graph.graph import Affine, Graph, Index, Linear, Operand, Read, Statement, Tensor, Term
 from tabla.graph.rewrite import with_operands
@@ -48,7 +49,8 @@ def with_divided_rows(graph: Graph, division: Division, groups: int, fmt: Format
 
 def cut_axes(graph: Graph) -> frozenset[Axis]:
     """Return the axes of constants that must be cut between the groups of a graph with divided rows."""
-    return frozenset((name, 1 if name.startswith(OWN) else 0) for name in graph.tensors if name.startswith(SELECTORS))
+    constants = (t.name for t in graph.tensors.values() if t.role == "constant" and t.name.startswith(SELECTORS))
+    return frozenset((name, 1 if name.startswith(OWN) else 0) for name in constants)
 
 
 @dataclass(eq=False)
@@ -64,6 +66,7 @@ class _Dividing:
     words: dict[str, NDArray[np.int64]] = field(default_factory=dict)
     entries: dict[tuple[Axis, int], Rows] = field(default_factory=dict)
     made: set[tuple[Axis, int]] = field(default_factory=set)
+    passage: Span | None = None
 
     def run(self) -> Graph:
         graph, local = self.graph, {each.statement: each for each in self.division.statements}
@@ -72,6 +75,7 @@ class _Dividing:
         whole = self._whole(local)
         self.tensors = {name: t for name, t in graph.tensors.items() if name not in self.division.rows or name in whole}
         for statement in graph.statements:
+            self.passage = statement.span
             if statement.id not in local:
                 self._add(statement)
                 continue
@@ -87,7 +91,8 @@ class _Dividing:
         for statement in self.graph.statements:
             found = local.get(statement.id)
             for read in statement.reads:
-                if found is None or self._rows_of(read, found) is None or read.tensor not in self.division.rows:
+                axes = [d for d, s in enumerate(read.subscripts) if found is not None and found.index in s.names]
+                if not axes or not self._is_divided((read.tensor, axes[0])):
                     whole.add(read.tensor)
             whole.update(set(statement.sources) - {read.tensor for read in statement.reads})
         return frozenset(whole)
@@ -352,7 +357,9 @@ class _Dividing:
         )
 
     def _add(self, statement: Statement) -> None:
-        self.statements.append(replace(statement, id=len(self.statements)))
+        """Add a statement. One that no text says belongs to the passage for the sake of which it is there."""
+        span = statement.span or self.passage
+        self.statements.append(replace(statement, id=len(self.statements), span=span))
 
     def _tensor(self, name: str, shape: Sequence[int]) -> str:
         if name not in self.tensors:

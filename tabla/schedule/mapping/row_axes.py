@@ -9,9 +9,9 @@ proportion: a pool of two rows makes half as many rows as it reads.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import gcd, lcm
+from math import gcd, lcm, prod
 
 import networkx as nx
 
@@ -83,23 +83,26 @@ class Division:
     rows: dict[str, Rows]
 
 
-def divisions(graph: Graph, groups: int) -> list[Division]:
-    """Return the ways to divide the rows of a graph's maps between `groups` tap groups.
+def divisions(graph: Graph, groups: int) -> Iterator[Division]:
+    """Yield the ways to divide the rows of a graph's maps between `groups` tap groups.
 
     The first divides as many maps as it can. Each further one leaves out the maps with the fewest rows.
     """
-    found: list[Division] = []
-    heights = sorted({n for t in graph.tensors.values() if t.role == "value" for n in t.shape if n > 1})
-    for least in heights:
-        division = _division(graph, groups, least)
-        if division is not None and all(set(division.rows) != set(other.rows) for other in found):
-            found.append(division)
-    return found
+    local = list(_all_local(graph))
+    if not any(_reaches(window) for each in local for window in each.windows):
+        return
+    found = set[frozenset[str]]()
+    heights = {each.axis: graph.tensors[each.axis[0]].shape[each.axis[1]] for each in local}
+    for least in sorted({height for height in heights.values() if height > 1}):
+        division = _division(graph, groups, [each for each in local if heights[each.axis] >= least])
+        if division is not None and frozenset(division.rows) not in found:
+            found.add(frozenset(division.rows))
+            yield division
 
 
-def _division(graph: Graph, groups: int, least: int) -> Division | None:
-    """Return the division of all maps of at least so many rows; None where no map can be divided."""
-    local = {each.axis: each for each in _all_local(graph, least)}
+def _division(graph: Graph, groups: int, statements: Sequence[Local]) -> Division | None:
+    """Return the division of all maps that some local statements write; None where no map can be divided."""
+    local = {each.axis: each for each in statements}
     joined: nx.Graph[Axis] = nx.Graph()
     joined.add_nodes_from(local)
     for each in local.values():
@@ -110,7 +113,9 @@ def _division(graph: Graph, groups: int, least: int) -> Division | None:
     taken = list[Local]()
     rows = dict[str, Rows]()
     for part in sorted(parts, key=lambda part: (-sum(_points(graph, local[a]) for a in part), part)):
-        if any(tensor in rows for tensor, _ in part) or not any(_reaches(w) for a in part for w in local[a].windows):
+        names = {tensor for tensor, _ in part}
+        reach = any(_reaches(window) for axis in part for window in local[axis].windows)
+        if len(names) < len(part) or not names.isdisjoint(rows) or not reach:
             continue
         divided = _rows_of(graph, [local[axis] for axis in part], joined, groups)
         if divided is not None:
@@ -127,10 +132,7 @@ def _reaches(window: Window) -> bool:
 
 
 def _points(graph: Graph, local: Local) -> int:
-    points = 1
-    for index in graph.statements[local.statement].box.values():
-        points *= index.extent
-    return points
+    return prod(index.extent for index in graph.statements[local.statement].box.values())
 
 
 def _rows_of(graph: Graph, part: Sequence[Local], joined: nx.Graph[Axis], groups: int) -> dict[str, Rows] | None:
@@ -160,6 +162,7 @@ def _rows_of(graph: Graph, part: Sequence[Local], joined: nx.Graph[Axis], groups
             if own != window.stride * rows[each.axis]:
                 return None
             if window.zeros:
+                # Rows of the last group that the tensor does not have are not clean.
                 clean[window.axis] = min(own, max(0, extents[window.axis] - (groups - 1) * own))
             last = window.stride * (rows[each.axis] - 1) + window.high
             before[window.axis] = max(before[window.axis], -window.low)
@@ -169,8 +172,8 @@ def _rows_of(graph: Graph, part: Sequence[Local], joined: nx.Graph[Axis], groups
     }
 
 
-def _all_local(graph: Graph, least: int) -> Iterator[Local]:
-    """Yield the statements that are local along an index, for each such axis of at least so many rows."""
+def _all_local(graph: Graph) -> Iterator[Local]:
+    """Yield the statements that are local along an index, for each such index."""
     written: dict[str, int] = {}
     for statement in graph.statements:
         written[statement.target] = written.get(statement.target, 0) + 1
@@ -180,7 +183,7 @@ def _all_local(graph: Graph, least: int) -> Iterator[Local]:
             continue
         for index in statement.indices:
             found = local_along(graph, statement, index)
-            if found is not None and target.shape[found.axis[1]] >= least:
+            if found is not None:
                 yield found
 
 
@@ -208,19 +211,14 @@ def local_along(graph: Graph, statement: Statement, index: Index) -> Local | Non
             return None
         low, high = rest.bounds(box)
         axis = (read.tensor, mentions[0])
-        windows[axis, subscript] = Window(
-            axis=axis, stride=subscript.coefficient(index.name), low=low, high=high, zeros=False
-        )
+        stride = subscript.coefficient(index.name)
+        windows[axis, subscript] = Window(axis=axis, stride=stride, low=low, high=high, zeros=False)
     for constraint in statement.constraints:
         if index.name in constraint.names:
             bounded = _bounded(graph, statement, index, constraint)
             if bounded is None:
                 return None
-            for key in bounded:
-                window = windows[key]
-                windows[key] = Window(
-                    axis=window.axis, stride=window.stride, low=window.low, high=window.high, zeros=True
-                )
+            windows |= {key: replace(windows[key], zeros=True) for key in bounded}
     if not windows:
         return None
     return Local(

@@ -66,8 +66,11 @@ def _parts(graph: Graph, legal: Graph, roots: int, format: Format, pes: int, eff
         yield with_products(partition(legal, cut, roots), format)
     if graph.updates or not format.holds(1):
         return
-    for division in divisions(graph, roots)[: effort.cuts]:
-        divided = legalise(with_divided_rows(graph, division, roots, format), format, pes=pes)
+    for division in itertools.islice(divisions(graph, roots), effort.cuts):
+        try:
+            divided = legalise(with_divided_rows(graph, division, roots, format), format, pes=pes)
+        except TablaError:
+            continue  # The statements that pass rows on may be more than the machine can run.
         needed = cut_axes(divided)
         found = (cut for cut in cuts(divided, roots) if needed <= cut.axes)
         yield from (partition(divided, cut, roots) for cut in itertools.islice(found, 1))

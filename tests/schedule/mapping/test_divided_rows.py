@@ -12,11 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.networks.layers import Layers
+from tabla.base.source import Source
 from tabla.build.options import Options
 from tabla.driver import build
 from tabla.graph.graph import Graph
-from tabla.graph.passes.pipeline import legalise
+from tabla.graph.passes.pipeline import legalise, shaped
 from tabla.graph.verify import verify
+from tabla.languages.tc import parse
+from tabla.languages.tc.lower import lower
 from tabla.schedule.compile import checked_schedule
 from tabla.schedule.mapping.candidates import candidates
 from tabla.schedule.mapping.divided_rows import cut_axes, with_divided_rows
@@ -58,7 +61,7 @@ def residual(rows: int) -> onnx.ModelProto:
 
 def rows_of(graph: Graph, groups: int) -> dict[str, tuple[int, int, int, int]]:
     """Return the rows of each tensor in the first division: own, clean, before and after."""
-    found = divisions(graph, groups)[0]
+    found = next(divisions(graph, groups))
     return {name: (r.rows, r.clean, r.before, r.after) for name, r in found.rows.items()}
 
 
@@ -121,7 +124,44 @@ def test_maps_with_few_rows_may_stay_whole() -> None:
 def test_what_has_no_window_is_not_divided() -> None:
     layers = Layers([8])
     x = layers.relu(layers.dense("x", 8, 16))
-    assert divisions(graph_of(layers.model(layers.dense(x, 16, 4), "dense")), 4) == []
+    assert not list(divisions(graph_of(layers.model(layers.dense(x, 16, 4), "dense")), 4))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # A map is read along both of its axes.
+        """def f(float(R,R) x) -> (c) {
+          a(h,v) +=! x(h+k,v) where k in 0:3, h in 0:8, v in 0:8
+          b(h,v) = a(h,v) + a(v,h) where h in 0:8, v in 0:8
+          c(h,v) +=! b(h,v+k) where k in 0:3, h in 0:8, v in 0:6
+        }""",
+        # Rows are divided in one map, and columns in another one that is made of it.
+        """def f(float(R,R) x) -> (b, d) {
+          a(h,v) +=! x(h+k,v) where k in 0:3, h in 0:8, v in 0:10
+          b(h) max=! a(h,v) where h in 0:8, v in 0:10
+          d(h,v) +=! a(v,h+k) where k in 0:3, h in 0:8, v in 0:8
+        }""",
+        # Windows begin behind the row, and reach over all of the next group.
+        """def f(float(R,R) x) -> (c) {
+          a(h,v) = x(h,v) * 0.5 where h in 0:8, v in 0:10
+          c(h) +=! a(h+k+2,v) where k in 0:5, h in 0:2, v in 0:10
+        }""",
+        # One map is divided along its rows, and another one reads it along its columns, which no group has alone.
+        """def f(float(R,R) x) -> (a, d) {
+          a(h,v) +=! x(h+k,9-v) where k in 0:3, h in 0:8, v in 0:10
+          d(j) +=! a(0,j) * x(j+k,0) where k in 0:3, j in 0:8
+        }""",
+    ],
+    ids=["both axes", "rows and columns", "far rows", "columns of a divided map"],
+)
+def test_maps_that_are_read_in_several_ways(text: str) -> None:
+    graph = shaped(lower(parse(Source.from_text(text)).function(), {"R": 10}, number_format=Q6_10), Q6_10)
+    for groups in (2, 4, 8):
+        for division in divisions(graph, groups):
+            divided = with_divided_rows(graph, division, groups, Q6_10)
+            verify(divided)
+            same_words(graph, divided)
 
 
 def test_functions_are_not_computed_for_rows_that_do_not_exist() -> None:
@@ -138,7 +178,7 @@ def test_functions_are_not_computed_for_rows_that_do_not_exist() -> None:
 
 def test_the_rows_of_a_group_are_cut_at_the_constants() -> None:
     graph = graph_of(residual(16))
-    divided = with_divided_rows(graph, divisions(graph, 4)[0], 4, Q6_10)
+    divided = with_divided_rows(graph, next(divisions(graph, 4)), 4, Q6_10)
     axes = cut_axes(divided)
     assert {"rows.own", "rows.beside-1", "rows.beside+0", "rows.beside+1"} == {name for name, _ in axes}
     cut = next(cut for cut in cuts(legalise(divided, Q6_10, pes=16), 4) if axes <= cut.axes)
