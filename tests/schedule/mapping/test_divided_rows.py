@@ -114,6 +114,16 @@ def test_rows_that_not_every_group_has_must_be_zeros_for_pads() -> None:
     assert uneven["t0"] == (4, 4, 0, 0), "nothing reads beyond the rows of t0"
 
 
+@pytest.mark.parametrize("rows", [8, 7])
+def test_a_window_reaches_over_several_groups(rows: int) -> None:
+    layers = Layers([1, rows, 2])
+    x = layers.relu(layers.convolution("x", 1, 2, (3, 1)))
+    graph = graph_of(layers.model(layers.convolution(x, 2, 2, (7, 1)), "tall"))
+    assert rows_of(graph, 4)["t1"] == (2, 2 if rows == 8 else 1, 3, 3)
+    for division in divisions(graph, 4):
+        same_words(graph, with_divided_rows(graph, division, 4, Q6_10))
+
+
 def test_maps_with_few_rows_may_stay_whole() -> None:
     graph = graph_of(lenet())
     left = [set(division.rows) for division in divisions(graph, 4)]
