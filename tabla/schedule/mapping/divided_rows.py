@@ -77,7 +77,7 @@ class _Dividing:
         for statement in graph.statements:
             self.passage = statement.span
             if statement.id not in local:
-                self._add(statement)
+                self._add(self._sum_of_rows(statement) or statement)
                 continue
             self._divide(statement, local[statement.id])
             self._pass_on(statement.target)
@@ -90,6 +90,9 @@ class _Dividing:
         whole = {tensor for _, tensor in self.graph.results}
         for statement in self.graph.statements:
             found = local.get(statement.id)
+            if found is None and (changed := self._sum_of_rows(statement)) is not None:
+                whole.update(set(statement.sources) & set(changed.sources))
+                continue
             for read in statement.reads:
                 axes = [d for d, s in enumerate(read.subscripts) if found is not None and found.index in s.names]
                 if not axes or not self._is_divided((read.tensor, axes[0])):
@@ -219,6 +222,40 @@ class _Dividing:
         first, last = min(rows.after, rows.rows), min(rows.before, rows.rows)
         edges = {"first": (0, first), "last": (rows.rows - last, last)}
         return {name: edge for name, edge in edges.items() if edge[1]}
+
+    def _sum_of_rows(self, statement: Statement) -> Statement | None:
+        """Return a sum over all rows of divided tensors as one over the rows of each group; None for anything else.
+
+        Rows that do not exist would be summed, too, so every group must have all of its rows.
+        """
+        if not isinstance(statement.operation, Linear) or statement.constraints:
+            return None
+        divided = [read for read in statement.reads if read.tensor in self.division.rows]
+        along = {read.subscripts[self.division.rows[read.tensor].axis] for read in divided}
+        index = next((i for i in statement.reduced if along == {_of(i.name)}), None)
+        if index is None or any(index.name not in t.reduce for t in statement.operation.terms if t.reduce):
+            return None
+        rows = {self.division.rows[read.tensor].rows for read in divided}
+        whole = {self.graph.tensors[read.tensor].shape[self.division.rows[read.tensor].axis] for read in divided}
+        mentions = sum(index.name in s.names for read in statement.reads for s in read.subscripts)
+        if len(rows) > 1 or whole != {min(rows) * self.groups} or mentions > len(divided):
+            return None
+        if (index.low, index.high) != (0, min(whole)):
+            return None
+
+        def change(operand: Operand) -> Operand:
+            if not isinstance(operand, Read) or operand.tensor not in self.division.rows:
+                return operand
+            theirs = self.division.rows[operand.tensor]
+            places = (_of(PART), _of(index.name) + theirs.before)
+            subscripts = _at(operand.subscripts, theirs.axis, places)
+            return replace(operand, tensor=f"{operand.tensor}.rows", subscripts=subscripts)
+
+        changed = with_operands(statement.operation, change)
+        assert isinstance(changed, Linear)
+        terms = tuple(replace(t, reduce=(PART, *t.reduce) if t.reduce else ()) for t in changed.terms)
+        reduced = (replace(i, high=min(rows)) if i is index else i for i in statement.reduced)
+        return replace(statement, operation=replace(changed, terms=terms), reduced=(self._group(PART), *reduced))
 
     def _enter(self, name: str, tensor: str, rows: Rows) -> None:
         """Add the statement with which each group takes its rows, and its neighbours', from a whole tensor."""

@@ -71,6 +71,7 @@ def _parts(graph: Graph, legal: Graph, roots: int, format: Format, pes: int, eff
             divided = legalise(with_divided_rows(graph, division, roots, format), format, pes=pes)
         except TablaError:
             continue  # The statements that pass rows on may be more than the machine can run.
+        divided = with_refined_axes(divided, pes // roots) or divided
         needed = cut_axes(divided)
         found = (cut for cut in cuts(divided, roots) if needed <= cut.axes)
         yield from (partition(divided, cut, roots) for cut in itertools.islice(found, 1))
