@@ -49,8 +49,17 @@ def with_divided_rows(graph: Graph, division: Division, groups: int, fmt: Format
 
 def cut_axes(graph: Graph) -> frozenset[Axis]:
     """Return the axes of constants that must be cut between the groups of a graph with divided rows."""
-    constants = (t.name for t in graph.tensors.values() if t.role == "constant" and t.name.startswith(SELECTORS))
-    return frozenset((name, 1 if name.startswith(OWN) else 0) for name in constants)
+    names = (name for name in graph.tensors if _is_selector(graph, name))
+    return frozenset((name, 1 if name.startswith(OWN) else 0) for name in names)
+
+
+def passes_rows_on(statement: Statement, graph: Graph) -> bool:
+    """Say whether a statement passes rows from group to group, so that none of its products is one of the program."""
+    return any(_is_selector(graph, name) for name in statement.sources)
+
+
+def _is_selector(graph: Graph, name: str) -> bool:
+    return name.startswith(SELECTORS) and graph.tensors[name].role == "constant"
 
 
 @dataclass(eq=False)

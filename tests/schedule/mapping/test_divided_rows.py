@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from benchmarks.networks.layers import Layers
 from tabla.base.source import Source
+from tabla.build.files.costs import costs
 from tabla.build.options import Options
 from tabla.driver import build
 from tabla.graph.graph import Graph
@@ -22,7 +23,7 @@ from tabla.languages.tc import parse
 from tabla.languages.tc.lower import lower
 from tabla.schedule.compile import checked_schedule
 from tabla.schedule.mapping.candidates import candidates
-from tabla.schedule.mapping.divided_rows import cut_axes, with_divided_rows
+from tabla.schedule.mapping.divided_rows import cut_axes, passes_rows_on, with_divided_rows
 from tabla.schedule.mapping.effort import EFFORTS, of_calls
 from tabla.schedule.mapping.mapping import Mapping
 from tabla.schedule.mapping.partition import cuts, partition
@@ -256,3 +257,14 @@ def test_the_array_computes_drawn_networks_with_divided_rows(data: st.DataObject
     for _, found in mappings(graph, groups, pes=groups * data.draw(st.sampled_from([1, 2, 4]))):
         if (mapping := found()) is not None:
             agree_on(checked_schedule(graph, mapping, mapping.template, Q6_10), samples=2)
+
+
+def test_rows_that_are_passed_on_count_as_no_products() -> None:
+    with tempfile.TemporaryDirectory() as place:
+        onnx.save(lenet(), f"{place}/net.onnx")
+        schedule = build(f"{place}/net.onnx", Options(format="q6.10", pes=16, effort=1)).schedule
+    passed = {s.target for s in schedule.mapped.statements if passes_rows_on(s, schedule.mapped)}
+    assert {"x.rows8", "t2.first", "t5"} <= passed
+    multiplying = {cost.name.split()[1] for cost in costs(schedule).statements if cost.multiplies}
+    assert {"t0.rows", "t3.rows"} <= multiplying
+    assert multiplying.isdisjoint({"t2.first", "t5"})
