@@ -87,7 +87,7 @@ class Gathering:
         for name, each in places.items():
             if name in mirrors:
                 continue
-            if name in inputs:
+            if name not in labels:
                 categories = self._categories(table, name, each, training)
                 known |= {name: categories} if any(categories.values()) else {}
                 arrays[name] = self._input(table, name, each, categories, unknown)
