@@ -72,7 +72,7 @@ def reads_of(statement: Statement, graph: Graph) -> Iterator[Access]:
         whole = tuple(Index(name=f"axis{axis}", low=0, high=extent) for axis, extent in enumerate(shape))
         yield Access(
             tensor=statement.operation.tensor,
-            subscripts=tuple(Affine.of(0, **{index.name: 1}) for index in whole),
+            subscripts=tuple(Affine.index(index.name) for index in whole),
             statement=statement,
             indices=whole,
             span=statement.span,

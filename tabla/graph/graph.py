@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from math import prod
 from typing import Literal
 
 import numpy as np
@@ -67,6 +68,11 @@ class Affine:
         kept = tuple(sorted((n, c) for n, c in coefficients.items() if c))
         return Affine(constant=constant, coefficients=kept)
 
+    @staticmethod
+    def index(name: str) -> Affine:
+        """Return the form that is one index."""
+        return Affine(coefficients=((name, 1),))
+
     def __add__(self, other: Affine | int) -> Affine:
         if isinstance(other, int):
             return Affine(constant=self.constant + other, coefficients=self.coefficients)
@@ -93,7 +99,7 @@ class Affine:
         """Return the form with an affine form in place of each index that has one."""
         total = Affine(constant=self.constant)
         for name, c in self.coefficients:
-            total += values.get(name, Affine(coefficients=((name, 1),))) * c
+            total += values.get(name, Affine.index(name)) * c
         return total
 
     def coefficient(self, name: str) -> int:
@@ -381,6 +387,11 @@ class Statement:
     def box(self) -> dict[str, Index]:
         """All indices by name."""
         return {i.name: i for i in (*self.indices, *self.reduced)}
+
+    @property
+    def points(self) -> int:
+        """How many points the box of all indices has, those that constraints leave out among them."""
+        return prod(index.extent for index in (*self.indices, *self.reduced))
 
     @property
     def operands(self) -> tuple[Operand, ...]:

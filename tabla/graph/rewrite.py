@@ -107,7 +107,7 @@ def substituted(affine: Affine, values: Mapping[str, Affine]) -> Affine:
     """Return the affine form with some indices replaced by affine forms. Indices without a value stay."""
     constant, coefficients = affine.constant, dict[str, int]()
     for name, factor in affine.coefficients:
-        value = values.get(name, Affine.make(0, {name: 1}))
+        value = values.get(name, Affine.index(name))
         constant += factor * value.constant
         for other, c in value.coefficients:
             coefficients[other] = coefficients.get(other, 0) + factor * c

@@ -152,7 +152,7 @@ def test_counts_grow_with_the_constraints_not_with_the_box() -> None:
     names |= {"c": Index(name="c", low=0, high=512), "d": Index(name="d", low=0, high=512)}
     image = tuple(Affine.make(-1, {axis: 1, f"k{axis}": 1}) for axis in "ab")
     read = Read(tensor="x", subscripts=(Affine.of(c=1), *image))
-    weight = Read(tensor="w", subscripts=tuple(Affine.make(0, {name: 1}) for name in ("d", "c", "ka", "kb")))
+    weight = Read(tensor="w", subscripts=tuple(Affine.index(name) for name in ("d", "c", "ka", "kb")))
     b = Builder()
     b.tensor("x", "input", 512, 500, 500)
     b.tensor("w", "input", 512, 512, 3, 3)
@@ -160,7 +160,7 @@ def test_counts_grow_with_the_constraints_not_with_the_box() -> None:
     statement = Statement(
         id=0,
         target="y",
-        write=tuple(Affine.make(0, {name: 1}) for name in "dab"),
+        write=tuple(Affine.index(name) for name in "dab"),
         indices=tuple(names[name] for name in "dab"),
         reduced=tuple(names[name] for name in ("c", "ka", "kb")),
         operation=Linear(terms=(Term(factors=(read, weight), reduce=("c", "ka", "kb")),)),

@@ -72,20 +72,20 @@ def _of_each_sample(graph: Graph) -> frozenset[str]:
 def _statement(statement: Statement, index: Index, each: frozenset[str], model: str | None) -> Statement:
     moved = replace(statement, operation=with_operands(statement.operation, lambda operand: _operand(operand, each)))
     if isinstance(moved.operation, Gather) and moved.operation.tensor in each:
-        own = (Affine.of(0, **{index.name: 1}), *moved.operation.subscripts)
+        own = (Affine.index(index.name), *moved.operation.subscripts)
         moved = replace(moved, operation=replace(moved.operation, subscripts=own))
     if model is not None:
         return _summed(moved, model, index)
     if statement.target not in each:
         return statement
-    write = (Affine.of(0, **{index.name: 1}), *statement.write)
+    write = (Affine.index(index.name), *statement.write)
     return replace(moved, write=write, indices=(index, *statement.indices))
 
 
 def _operand(operand: Operand, each: frozenset[str]) -> Operand:
     match operand:
         case Read(tensor=tensor, subscripts=subscripts) if tensor in each:
-            return replace(operand, subscripts=(Affine.of(0, **{INDEX: 1}), *subscripts))
+            return replace(operand, subscripts=(Affine.index(INDEX), *subscripts))
         case _:
             return operand
 

@@ -121,7 +121,7 @@ class Meaning:
             case Number(text=text) if text.isdigit():
                 return Affine.of(int(text))
             case Element(name=name, groups=(), arguments=None) if name in self._indices:
-                return Affine.make(0, {name: 1})
+                return Affine.index(name)
             case Product(factors=((False, Number(text=text)), (False, index))) if text.isdigit():
                 form = self._affine(index)
                 if form.constant or len(form.names) != 1:

@@ -74,4 +74,4 @@ def around(subscripts: Iterable[Affine], ranges: Mapping[str, Index]) -> Box:
 def axes(box: Box, name: str = "axis{}") -> tuple[tuple[Index, ...], tuple[Affine, ...]]:
     """Return an index for each axis of a box, and the subscripts of its elements. `name` has a place for the axis."""
     indices = tuple(Index(name=name.format(axis), low=low, high=high) for axis, (low, high) in enumerate(box))
-    return indices, tuple(Affine.make(0, {index.name: 1}) for index in indices)
+    return indices, tuple(Affine.index(index.name) for index in indices)

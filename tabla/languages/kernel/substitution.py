@@ -44,7 +44,7 @@ def placed(expression: Expression, form: Form) -> Expression:
                 moved = (form(each) if isinstance(each, Affine) else each for each in subscripts)
                 return replace(part, subscripts=tuple(moved))
             case Position(index=index):
-                return whole_number(form(Affine.make(0, {index: 1})), part.span)
+                return whole_number(form(Affine.index(index)), part.span)
             case Reduce(conditions=conditions):
                 return replace(part, conditions=tuple(map(form, conditions)))
             case _:

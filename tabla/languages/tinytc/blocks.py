@@ -24,7 +24,7 @@ class _Axis:
     @property
     def parts(self) -> tuple[Affine, ...]:
         """The parts of the subscript."""
-        return tuple(Affine.make(0, {index.name: 1}) for index in self.indices)
+        return tuple(Affine.index(index.name) for index in self.indices)
 
     @property
     def whole(self) -> Affine:

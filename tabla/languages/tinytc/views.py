@@ -98,7 +98,7 @@ class Views:
     def whole(self, base: str, shape: Sequence[int]) -> View:
         """Return the view of a whole memref."""
         digits = [self._digit(size) for size in shape]
-        subscripts = tuple(Affine.make(0, {digit.name: 1}) for digit in digits)
+        subscripts = tuple(Affine.index(digit.name) for digit in digits)
         return View(base=base, modes=tuple((digit,) for digit in digits), subscripts=subscripts)
 
     def part(self, view: View, slices: Sequence[tuple[Affine, int]]) -> View:
@@ -113,7 +113,7 @@ class Views:
                 values |= zip((digit.name for digit in mode), parts_of(mode, offset), strict=True)
             elif len(mode) == 1:
                 fresh = self._digit(size)
-                values[mode[0].name] = offset + Affine.make(0, {fresh.name: 1})
+                values[mode[0].name] = offset + Affine.index(fresh.name)
                 modes.append((fresh,))
             elif size == size_of(mode) and offset == Affine.of():
                 modes.append(mode)
@@ -132,7 +132,7 @@ class Views:
             modes = list(_regrouped(old, shape))
             return replace(view, modes=(*view.modes[:mode], *modes, *view.modes[mode + 1 :]))
         digits = [self._digit(size) for size in shape]
-        whole = whole_of(tuple(digits), [Affine.make(0, {digit.name: 1}) for digit in digits])
+        whole = whole_of(tuple(digits), [Affine.index(digit.name) for digit in digits])
         return View(
             base=view.base,
             modes=(*view.modes[:mode], *((digit,) for digit in digits), *view.modes[mode + 1 :]),

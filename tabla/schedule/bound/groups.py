@@ -126,7 +126,7 @@ class Groups:
         """Yield the index that goes along all of an axis, if one does: its parts are as even as those of the axis."""
         for name in read.subscripts[axis].names:
             index, extent = statement.box[name], self.graph.tensors[read.tensor].shape[axis]
-            if read.subscripts[axis] == Affine.make(0, {name: 1}) and (index.low, index.high) == (0, extent):
+            if read.subscripts[axis] == Affine.index(name) and (index.low, index.high) == (0, extent):
                 yield name
 
     def _makers(self) -> dict[str, Statement]:

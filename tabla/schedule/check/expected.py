@@ -190,7 +190,7 @@ class _Evaluation:
 
     def _window(self, array: NDArray[Any], subscripts: Sequence[Affine], indices: Sequence[Index]) -> NDArray[Any]:
         group = Index(name=_GROUP, low=0, high=len(array))
-        return window(array, (Affine.make(0, {_GROUP: 1}), *subscripts), (group, *indices))
+        return window(array, (Affine.index(_GROUP), *subscripts), (group, *indices))
 
     def _array(self, operand: Operand, indices: Sequence[Index]) -> Residues:
         match operand:

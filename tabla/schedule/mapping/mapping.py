@@ -81,6 +81,6 @@ def word_by_word(subscripts: tuple[Affine, ...], statement: Statement, shape: tu
     axes = [axis for axis in zip(subscripts, shape, strict=True) if axis != (Affine(), 1)]
     names = [subscript.names[0] if len(subscript.names) == 1 else "" for subscript, _ in axes]
     return sorted(names) == sorted(index.name for index in statement.indices) and all(
-        subscript == Affine.of(0, **{name: 1}) and statement.box[name].extent == extent
+        subscript == Affine.index(name) and statement.box[name].extent == extent
         for (subscript, extent), name in zip(axes, names, strict=True)
     )

@@ -166,10 +166,4 @@ def _rank(graph: Graph, cut: Cut) -> tuple[int, list[Axis]]:
 
 def _shared_work(graph: Graph, cut: Cut) -> int:
     """Count the points of the statements that are cut."""
-    total = 0
-    for number, _ in cut.indices:
-        points = 1
-        for index in (*graph.statements[number].indices, *graph.statements[number].reduced):
-            points *= index.extent
-        total += points
-    return total
+    return sum(graph.statements[number].points for number, _ in cut.indices)

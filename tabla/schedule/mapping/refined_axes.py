@@ -38,9 +38,8 @@ from tabla.graph.graph import (
 from tabla.graph.rewrite import operand_at, substituted, with_operands
 from tabla.schedule.mapping.fit import fits
 from tabla.schedule.mapping.mapping import static_tensors
+from tabla.schedule.mapping.partition import Axis
 
-Axis = tuple[str, int]
-"""A tensor, and the number of one of its axes."""
 Refinement = tuple[Axis, int]
 """An axis, and the extent of the inner one of the two axes that it becomes."""
 

@@ -36,7 +36,7 @@ def down_move(site: Site, tensor: str, spot: Spot) -> Task:
     for box in written_boxes(site, tensor):
         if spot == EVERY:
             nest = other_axes(box, -1)
-            subscripts = [Affine.make(0, {x.name: 1}) for x in nest]
+            subscripts = [Affine.index(x.name) for x in nest]
             ends = address(source, subscripts, nest), address(place, subscripts, nest)
             parts.append((nest, *ends, every_lane(place, nest)))
             continue
@@ -168,7 +168,7 @@ def twin_copies(site: Site) -> list[Task]:
     out = []
     for (tensor, spot), twin in sorted(site.layout.twins.items()):
         source = site.layout.place(tensor, spot)
-        loops = (Loop(name="word of copy", count=source.words),)
+        loops = (Loop(name="word", count=source.words),)
         bounds, own = every_lane(source, loops), site.sequencers(spot.span)
         read = {"data": Address(base=source.base, strides=(1,), window=True), **bounds}
         name = f"copy {tensor} to interim"

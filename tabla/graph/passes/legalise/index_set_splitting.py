@@ -217,7 +217,7 @@ class _Split:
                 names = {name: name if not number else f"{name}.{number}" for name in term.reduce}
                 for name in term.reduce:
                     reduced[names[name]] = replace(_cut(box[name], ranges), name=names[name])
-                values = {old: Affine.make(0, {new: 1}) for old, new in names.items()}
+                values = {old: Affine.index(new) for old, new in names.items()}
                 factors = tuple(operand_at(factor, values) for factor in term.factors)
                 terms.append(replace(term, factors=factors, reduce=tuple(names[name] for name in term.reduce)))
         if not terms:

@@ -29,7 +29,7 @@ def snapshot(graph: Graph) -> Graph:
         name = f"{model}.old"
         tensors[name] = Tensor(name=name, shape=tensor.shape, role="value", origin=tensor.origin, span=tensor.span)
         indices = tuple(Index(name=f"axis{d}", low=0, high=n) for d, n in enumerate(tensor.shape))
-        subscripts = tuple(Affine.make(0, {i.name: 1}) for i in indices)
+        subscripts = tuple(Affine.index(i.name) for i in indices)
         term = Term(factors=(Read(tensor=model, subscripts=subscripts),))
         statements.append(
             Statement(

@@ -178,7 +178,7 @@ class Expressions:
             case tree.Number(value=value):
                 return constant_of(value, expression.span)
             case tree.Position(index=index):
-                return operand_of(Ordinal(value=Affine.make(0, {index: 1}), span=expression.span))
+                return operand_of(Ordinal(value=Affine.index(index), span=expression.span))
             case tree.Limit(end=end, span=span):
                 number = self._builder.number_format
                 return constant_of(Fraction(number.lowest if end == "lowest" else number.highest, number.one), span)

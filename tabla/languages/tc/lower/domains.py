@@ -75,7 +75,7 @@ def _all(step: Domain, sizes: Mapping[str, Size]) -> Points:
         value=statement.value,
         indices=tuple(index(name) for name in statement.indices),
         reduced=tuple(index(name) for name in statement.reduced),
-        places={name: Affine.of(0, **{name: 1}) for name in (*statement.indices, *statement.reduced)},
+        places={name: Affine.index(name) for name in (*statement.indices, *statement.reduced)},
     )
 
 
