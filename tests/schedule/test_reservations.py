@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tabla.schedule.placing.modulo_scheduler import Blocked, fits_into
+from tabla.schedule.placing.blocked_cycles import BlockedCycles
+from tabla.schedule.placing.modulo_scheduler import fits_into
 from tabla.schedule.placing.reservations import Reservations
 from tabla.schedule.strands.strand import Operation, Strand
 from tabla.schedule.strands.tasks import Task
@@ -60,7 +61,7 @@ def test_a_task_that_is_in_its_own_way_has_no_place_in_an_interval() -> None:
 def test_the_first_free_cycle_is_in_no_turn_of_an_interval(
     period: int, kept: list[tuple[int, int]], start: int
 ) -> None:
-    blocked = Blocked.of([(first, first + more) for first, more in kept], period)
+    blocked = BlockedCycles.of([(first, first + more) for first, more in kept], period)
     taken = {(first + n) % period for first, more in kept for n in range(more + 1)}
     free = next((cycle for cycle in range(start, start + period) if cycle % period not in taken), None)
     assert blocked.first_free(start) == free

@@ -24,9 +24,6 @@ from tabla.schedule.placing.reservations import Hold, Reservations
 from tabla.schedule.strands.tasks import ForwardableOperand, MemoryKey, Task
 from tabla.templates.template import timing
 
-MOST_STEPS = 100_000
-"""The most moves of one task to a later cycle before the search for a free cycle is taken for a fault of ours."""
-
 
 def list_schedule(
     tasks: Sequence[Task], models: frozenset[MemoryKey], *, sequencers: int, waves: bool = False
@@ -197,26 +194,15 @@ class ListScheduler:
 
     def _fit(self, task: Task, start: int) -> int | None:
         """Return the first cycle, from `start` on, at which the units, the bus and the wanted scalar allow a task."""
-        for _ in range(self._tries()):
-            push = self.reserved.push_task(task, start)
-            if push == 0 and task.wants:
-                if self._hold(task, start) is None:
-                    later = [h.first - task.wants_cycles[0] for h in self.reserved.bus if h.tensor == task.wants]
-                    later = [t for t in later if t > start]
-                    if not later:
-                        return None
-                    push = min(later) - start
-            if push == 0:
-                return start
-            start += push
-        return self._no_cycle(task)
-
-    def _tries(self) -> int:
-        """Return the most moves of one task to a later cycle."""
-        return MOST_STEPS
-
-    def _no_cycle(self, task: Task) -> int | None:
-        raise AssertionError(f"no free cycle for {task.name}")
+        while (first := self.reserved.first_free(task, start)) is not None:
+            if not task.wants or self._hold(task, first) is not None:
+                return first
+            later = (h.first - task.wants_cycles[0] for h in self.reserved.bus if h.tensor == task.wants)
+            following = min((t for t in later if t > first), default=None)
+            if following is None:
+                return None
+            start = following
+        return None
 
 
 def _sequence(graph: nx.DiGraph[int], urgency: Map[int, int]) -> tuple[int, ...]:

@@ -13,8 +13,7 @@ Programming 24, 1996) without its backtracking: if a task finds no cycle, a long
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from collections.abc import Mapping as Map
 from dataclasses import dataclass
 from itertools import pairwise
@@ -24,6 +23,7 @@ import numpy as np
 
 from tabla.schedule.mapping.effort import weighed
 from tabla.schedule.mapping.mapping import Mapping
+from tabla.schedule.placing.blocked_cycles import BlockedCycles
 from tabla.schedule.placing.frames import output_span, overlapping_allowed, stages_of
 from tabla.schedule.placing.initiation_interval import memory_interval
 from tabla.schedule.placing.list_scheduler import ListScheduler, Order
@@ -50,98 +50,31 @@ def _next_turn(last: int, begin: int, period: int) -> int:
     return ((begin - last) // period + 1) * period
 
 
-@dataclass(frozen=True, slots=True)
-class Blocked:
-    """The cycles of an interval of `period` cycles in which something cannot begin, as closed intervals.
-
-    They lie in [0, period), in order, and none touches another. `begins` and `ends` are their first and last cycles.
-    """
-
-    period: int
-    begins: tuple[int, ...]
-    ends: tuple[int, ...]
-
-    @staticmethod
-    def of(kept: Iterable[tuple[int, int]], period: int) -> Blocked:
-        """Return what closed intervals block, each of which comes again every `period` cycles."""
-        turned = list[tuple[int, int]]()
-        for first, last in kept:
-            begin = first % period
-            end = begin + last - first
-            turned.append((begin, min(end, period - 1)))
-            if end >= period:
-                turned.append((0, min(end - period, period - 1)))
-        begins, ends = list[int](), list[int]()
-        for begin, end in sorted(turned):
-            if ends and begin <= ends[-1] + 1:
-                ends[-1] = max(ends[-1], end)
-            else:
-                begins.append(begin)
-                ends.append(end)
-        return Blocked(period, tuple(begins), tuple(ends))
-
-    def first_free(self, start: int) -> int | None:
-        """Return the first cycle from `start` on that is not blocked; None if all are."""
-        at = start % self.period
-        number = bisect_right(self.begins, at) - 1
-        if number < 0 or self.ends[number] < at:
-            return start
-        free = self.ends[number] + 1
-        if free < self.period:
-            return start + free - at
-        # The interval ends with the period, and the first one may go on from its beginning.
-        begin = self.ends[0] + 1 if self.begins[0] == 0 else 0
-        return start + self.period - at + begin if begin < self.period else None
-
-    def free(self, cycle: int) -> bool:
-        """Say whether a cycle is not blocked."""
-        return self.first_free(cycle) == cycle
-
-
 @dataclass(slots=True)
 class _ModuloReservations(Reservations):
-    """Reservations of cycles that come again with every initiation interval of `period` cycles."""
+    """Reservations of cycles that come again with every initiation interval of `period` cycles.
+
+    Only `first_free` and `blocked` know that they come again.
+    """
 
     period: int = 1
 
-    def _in_the_way(self, name: str, begin: int, end: int) -> tuple[int, int] | None:
-        found = None
-        for first, last in self.units.get(name, ()):
-            later = _next_turn(last, begin, self.period)
-            way = (first + later, last + later)
-            if way[0] < end and (found is None or way[0] < found[0]):
-                found = way
-        return found
+    def first_free(self, task: Task, start: int) -> int | None:
+        return self.blocked(task).first_free(start)
 
-    def push_bus(self, first: int, last: int) -> int:
-        """Return how far closed cycles of the bus must move to clear every hold in their way; 0 if they are free."""
-        found = 0
-        for hold in self.bus:
-            later = _next_turn(hold.last + 1, first, self.period)
-            if hold.first + later <= last:
-                found = max(found, hold.last + later + 1 - first)
-        return found
-
-    def blocked(self, task: Task) -> Blocked:
+    def blocked(self, task: Task) -> BlockedCycles:
         """Return the cycles in which a task cannot begin, because something that it takes is taken.
 
-        Each thing that is taken keeps the task from the cycles of an interval, which comes again with the period. One
-        walk through these intervals is much faster than pushing the task past one thing after the other.
+        Each thing that is taken keeps the task from the cycles of an interval. One walk through these intervals is much
+        faster than pushing the task past one thing after the other.
         """
-        kept = list[tuple[int, int]]()
-        for name, begin, end in self._wanted(task):
-            kept += [(first - end + 1, last - begin - 1) for first, last in self.units.get(name, ())]
-        if task.bus:
-            kept += [(hold.first - task.bus[1], hold.last - task.bus[0]) for hold in self.bus]
-        return Blocked.of(kept, self.period)
-
-    def _wanted(self, task: Task) -> Iterator[tuple[str, int, int]]:
-        """Yield the half-open cycles that a task takes of units and of the function output."""
-        for strand in task.strands:
-            for unit in strand.units(self.sequencers):
-                yield unit, strand.start, strand.end
-        if task.function:
-            yield "function", task.function[0], task.function[1] + 1
+        taken = {"bus": [(hold.first, hold.last + 1) for hold in self.bus], **self.units}
+        kept = (
+            (first - end + 1, last - begin - 1)
+            for name, begin, end in task.taken(self.sequencers)
+            for first, last in taken.get(name, ())
+        )
+        return BlockedCycles.of(kept, self.period)
 
 
 class _NoRoom(Exception):
@@ -204,8 +137,7 @@ class _ModuloScheduler(ListScheduler):
         """
         start = max(start, self.delay)
         latest, writer = self.latest
-        blocked = self.reserved.blocked(task)
-        first = super()._fit(task, start) if task.wants else blocked.first_free(start)
+        first = super()._fit(task, start)
         if first is None:
             return None
         if first > latest:
@@ -214,6 +146,7 @@ class _ModuloScheduler(ListScheduler):
             return None
         if self.draws is None and not self.packs:
             return first
+        blocked = self.reserved.blocked(task)
         packed = {c for c in set(self._packed(task, first)) if c <= latest and self._free(task, c, blocked)}
         return self._one_of(sorted({first, *packed}), packed)
 
@@ -226,7 +159,7 @@ class _ModuloScheduler(ListScheduler):
             number += 1
         return cycles[number]
 
-    def _free(self, task: Task, start: int, blocked: Blocked) -> bool:
+    def _free(self, task: Task, start: int, blocked: BlockedCycles) -> bool:
         return blocked.free(start) and (not task.wants or self._hold(task, start) is not None)
 
     def _packed(self, task: Task, start: int) -> Iterator[int]:
@@ -256,18 +189,11 @@ class _ModuloScheduler(ListScheduler):
                     latest, writer = int(slack[word]), int(writers[word])
         return latest, writer
 
-    def _no_cycle(self, task: Task) -> int | None:
-        return None
-
     def _chosen(self, found: list[Placed]) -> Placed:
         if not found:
             raise _NoRoom
         self.late = None
         return super()._chosen(found)
-
-    def _tries(self) -> int:
-        # Each move ends at a cycle that was not tried before, and after one interval all cycles were tried.
-        return self.period
 
     def _hold(self, task: Task, start: int) -> Hold | None:
         """Return the hold of the bus by the scalar that a task wants, if no word of any sample comes in between."""

@@ -36,9 +36,8 @@ def plain_schedule(
         task = fed[n]
         bounds = [dependences.after_writes(n, footprint, placed) for footprint in task.reads]
         bounds += [dependences.after_reads(n, footprint, placed) for footprint in task.writes]
-        start = max([0, *bounds])
-        while push := reserved.push_task(task, start):
-            start += push
+        start = reserved.first_free(task, max([0, *bounds]))
+        assert start is not None, "behind all that is taken, everything is free"
         reserved.take_task(task, start)
         placed[n] = Placed(task, start)
     return [placed[n] for n in range(len(tasks))]

@@ -75,6 +75,12 @@ class Reservations:
             return self.push_bus(task.bus[0] + start, task.bus[1] + start)
         return 0
 
+    def first_free(self, task: Task, start: int) -> int | None:
+        """Return the first cycle from `start` on at which everything that a task takes is free; None without one."""
+        while push := self.push_task(task, start):
+            start += push
+        return start
+
     def pull_task(self, task: Task, start: int) -> int:
         """Return how far a task without words on the bus must move to earlier cycles to clear a thing in its way.
 
