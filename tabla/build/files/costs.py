@@ -18,7 +18,7 @@ from tabla.base.layout import folded, laid_out
 from tabla.graph.graph import Graph, Statement
 from tabla.graph.operations import count_statement, zero_or_one
 from tabla.graph.program_text import Locate, Passage, as_it_is, named, passage
-from tabla.schedule.mapping.divided_rows import passes_rows_on
+from tabla.schedule.mapping.selectors import selects
 from tabla.schedule.placing.placed import Placed
 from tabla.schedule.placing.schedule import Schedule
 from tabla.schedule.strands.strand import Strand
@@ -188,7 +188,7 @@ def _cost(
     strands = [strand for part in parts for strand in part.strands()]
     lanes = [s for s in strands if s.unit == "lane_issue"]
     ours = [graph.statements[int(number)] for number in _STATEMENT.findall(placed.task.name)]
-    own = [s for s in ours if not passes_rows_on(s, graph)]
+    own = [s for s in ours if not selects(s, graph)]
     multiplies = sum(_parts(s, graph, groups) * count_statement(s, flags).multiplies for s in own)
     origin = _origin(placed, ours, graph, locate)
     cycles = sum(s.length for s in lanes)

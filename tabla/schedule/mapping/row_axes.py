@@ -8,10 +8,11 @@ proportion: a pool of two rows makes half as many rows as it reads.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import gcd, lcm, prod
+from math import gcd, lcm
 
 import networkx as nx
 
@@ -27,9 +28,7 @@ from tabla.graph.graph import (
     Read,
     Statement,
 )
-
-Axis = tuple[str, int]
-"""A tensor, and the number of one of its axes."""
+from tabla.schedule.mapping.partition import Axis
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +69,16 @@ class Rows:
     clean: int
     before: int = 0
     after: int = 0
+
+    @property
+    def kept(self) -> int:
+        """The number of rows that a group keeps, with those of its neighbours."""
+        return self.before + self.rows + self.after
+
+    def reaching(self, window: Window, rows: int) -> Rows:
+        """Return the division with which a group finds all that it reads through a window for so many rows."""
+        last = window.stride * (rows - 1) + window.high
+        return replace(self, before=max(self.before, -window.low), after=max(self.after, last - self.rows + 1))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +121,7 @@ def _division(graph: Graph, groups: int, statements: Sequence[Local]) -> Divisio
     parts = [sorted(part) for part in nx.connected_components(joined)]
     taken = list[Local]()
     rows = dict[str, Rows]()
-    for part in sorted(parts, key=lambda part: (-sum(_points(graph, local[a]) for a in part), part)):
+    for part in sorted(parts, key=lambda part: (-sum(graph.statements[local[a].statement].points for a in part), part)):
         names = {tensor for tensor, _ in part}
         reach = any(_reaches(window) for axis in part for window in local[axis].windows)
         if len(names) < len(part) or not names.isdisjoint(rows) or not reach:
@@ -127,12 +136,8 @@ def _division(graph: Graph, groups: int, statements: Sequence[Local]) -> Divisio
 
 
 def _reaches(window: Window) -> bool:
-    """Say whether a window has more than the row itself; else cuts of a graph divide the axis without copies."""
+    """Say whether a window has more than the row itself. If none has, an ordinary cut divides the axis."""
     return (window.stride, window.low, window.high) != (1, 0, 0)
-
-
-def _points(graph: Graph, local: Local) -> int:
-    return prod(index.extent for index in graph.statements[local.statement].box.values())
 
 
 def _rows_of(graph: Graph, part: Sequence[Local], joined: nx.Graph[Axis], groups: int) -> dict[str, Rows] | None:
@@ -147,36 +152,29 @@ def _rows_of(graph: Graph, part: Sequence[Local], joined: nx.Graph[Axis], groups
     whole = {axis: int(ratio * scale) // common for axis, ratio in ratios.items()}
     extents = {(t, d): graph.tensors[t].shape[d] for t, d in whole}
     steps = max(-(-extents[axis] // (groups * ratio)) for axis, ratio in whole.items())
-    rows = {axis: steps * ratio for axis, ratio in whole.items()}
-    before = dict.fromkeys(whole, 0)
-    after = dict.fromkeys(whole, 0)
-    clean = dict(rows)
+    own = {axis: steps * ratio for axis, ratio in whole.items()}
+    rows = {axis: Rows(axis=axis[1], rows=count, clean=count) for axis, count in own.items()}
     for each in part:
-        uneven = rows[each.axis] * groups != extents[each.axis]
+        uneven = own[each.axis] * groups != extents[each.axis]
         if uneven and isinstance(graph.statements[each.statement].operation, Function | Divide):
             return None
         for window in each.windows:
-            if window.axis not in rows:
+            axis = window.axis
+            if axis not in rows:
                 continue
-            own = rows[window.axis]
-            if own != window.stride * rows[each.axis]:
+            if own[axis] != window.stride * own[each.axis]:
                 return None
+            rows[axis] = rows[axis].reaching(window, own[each.axis])
             if window.zeros:
                 # Rows of the last group that the tensor does not have are not clean.
-                clean[window.axis] = min(own, max(0, extents[window.axis] - (groups - 1) * own))
-            last = window.stride * (rows[each.axis] - 1) + window.high
-            before[window.axis] = max(before[window.axis], -window.low)
-            after[window.axis] = max(after[window.axis], last - own + 1)
-    return {
-        t: Rows(axis=d, rows=rows[t, d], clean=clean[t, d], before=before[t, d], after=after[t, d]) for t, d in whole
-    }
+                clean = min(own[axis], max(0, extents[axis] - (groups - 1) * own[axis]))
+                rows[axis] = replace(rows[axis], clean=clean)
+    return {tensor: divided for (tensor, _), divided in rows.items()}
 
 
 def _all_local(graph: Graph) -> Iterator[Local]:
     """Yield the statements that are local along an index, for each such index."""
-    written: dict[str, int] = {}
-    for statement in graph.statements:
-        written[statement.target] = written.get(statement.target, 0) + 1
+    written = Counter(statement.target for statement in graph.statements)
     for statement in graph.statements:
         target = graph.tensors[statement.target]
         if target.role != "value" or target.filled or written[target.name] > 1:
@@ -192,7 +190,7 @@ def local_along(graph: Graph, statement: Statement, index: Index) -> Local | Non
     if not isinstance(statement.operation, Linear | Compare | Extreme | Function | Divide):
         return None
     written = [d for d, s in enumerate(statement.write) if index.name in s.names]
-    if len(written) != 1 or statement.write[written[0]] != Affine.of(0, **{index.name: 1}):
+    if len(written) != 1 or statement.write[written[0]] != Affine.index(index.name):
         return None
     if (index.low, index.high) != (0, graph.tensors[statement.target].shape[written[0]]):
         return None

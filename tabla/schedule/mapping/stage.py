@@ -13,7 +13,7 @@ from tabla.graph.work import multiplies
 from tabla.schedule.mapping.addends import with_products
 from tabla.schedule.mapping.candidates import candidates, roots_to_try, side_by_side
 from tabla.schedule.mapping.capacity import LARGEST_PLACE, largest_tensor
-from tabla.schedule.mapping.divided_rows import cut_axes, with_divided_rows
+from tabla.schedule.mapping.divided_rows import with_divided_rows
 from tabla.schedule.mapping.effort import Effort, of_calls
 from tabla.schedule.mapping.improve import improved
 from tabla.schedule.mapping.judge import Judge, Judged, judged
@@ -22,6 +22,7 @@ from tabla.schedule.mapping.partition import cuts, partition
 from tabla.schedule.mapping.refined_axes import with_refined_axes
 from tabla.schedule.mapping.row_axes import divisions
 from tabla.schedule.mapping.search import Search
+from tabla.schedule.mapping.selectors import cut_axes
 from tabla.schedule.mapping.starts import chosen, with_promise
 from tabla.templates.template import Template
 
@@ -58,10 +59,7 @@ def map_graph(
 
 
 def _parts(graph: Graph, legal: Graph, roots: int, format: Format, pes: int, effort: Effort) -> Iterator[Graph]:
-    """Yield what a tap group runs of a program that is cut between several roots, for each cut that is tried.
-
-    The rows of a network's maps are divided, too, which takes statements that pass rows from group to group.
-    """
+    """Yield what a tap group runs of a program that is cut between several roots, for each cut that is tried."""
     for cut in cuts(legal, roots)[: effort.cuts]:
         yield with_products(partition(legal, cut, roots), format)
     if graph.updates or not format.holds(1):
@@ -70,11 +68,12 @@ def _parts(graph: Graph, legal: Graph, roots: int, format: Format, pes: int, eff
         try:
             divided = legalise(with_divided_rows(graph, division, roots, format), format, pes=pes)
         except TablaError:
-            continue  # The statements that pass rows on may be more than the machine can run.
+            continue  # The machine cannot run the statements that pass rows on.
         divided = with_refined_axes(divided, pes // roots) or divided
         needed = cut_axes(divided)
-        found = (cut for cut in cuts(divided, roots) if needed <= cut.axes)
-        yield from (partition(divided, cut, roots) for cut in itertools.islice(found, 1))
+        chosen_cut = next((cut for cut in cuts(divided, roots) if needed <= cut.axes), None)
+        if chosen_cut is not None:
+            yield partition(divided, chosen_cut, roots)
 
 
 def _judged(mappings: Iterable[Mapping], judge: Judge) -> list[Judged]:

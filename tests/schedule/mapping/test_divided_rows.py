@@ -23,11 +23,12 @@ from tabla.languages.tc import parse
 from tabla.languages.tc.lower import lower
 from tabla.schedule.compile import checked_schedule
 from tabla.schedule.mapping.candidates import candidates
-from tabla.schedule.mapping.divided_rows import cut_axes, passes_rows_on, with_divided_rows
+from tabla.schedule.mapping.divided_rows import with_divided_rows
 from tabla.schedule.mapping.effort import EFFORTS, of_calls
 from tabla.schedule.mapping.mapping import Mapping
 from tabla.schedule.mapping.partition import cuts, partition
 from tabla.schedule.mapping.row_axes import divisions
+from tabla.schedule.mapping.selectors import cut_axes, selects
 from tabla.schedule.placing.build import judge_of
 from tabla.templates.template import template_for
 from tests.graph.runs import run_fixed
@@ -263,7 +264,7 @@ def test_rows_that_are_passed_on_count_as_no_products() -> None:
     with tempfile.TemporaryDirectory() as place:
         onnx.save(lenet(), f"{place}/net.onnx")
         schedule = build(f"{place}/net.onnx", Options(format="q6.10", pes=16, effort=1)).schedule
-    passed = {s.target for s in schedule.mapped.statements if passes_rows_on(s, schedule.mapped)}
+    passed = {s.target for s in schedule.mapped.statements if selects(s, schedule.mapped)}
     assert {"x.rows8", "t2.first", "t5"} <= passed
     multiplying = {cost.name.split()[1] for cost in costs(schedule).statements if cost.multiplies}
     assert {"t0.rows", "t3.rows"} <= multiplying
