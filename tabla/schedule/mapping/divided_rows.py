@@ -343,7 +343,7 @@ class _Dividing:
 
     def _entered(self, tensor: str, rows: Rows) -> str:
         """Return the tensor of the rows of a whole tensor that each group keeps. Add what takes them, if need be."""
-        name, whole = f"{tensor}.rows{rows.rows}", _Map(shape=self.graph.tensors[tensor].shape, axis=rows.axis)
+        name, whole = f"{tensor}.rows{rows.axis}.{rows.rows}", _Map(shape=self.graph.tensors[tensor].shape, axis=rows.axis)
         if name in self.tensors:
             return name
         row = Affine.index(PART) * rows.rows + Affine.index(ROW) - rows.before
