@@ -343,9 +343,10 @@ class _Dividing:
 
     def _entered(self, tensor: str, rows: Rows) -> str:
         """Return the tensor of the rows of a whole tensor that each group keeps. Add what takes them, if need be."""
-        name, whole = f"{tensor}.rows{rows.axis}.{rows.rows}", _Map(shape=self.graph.tensors[tensor].shape, axis=rows.axis)
+        name = f"{tensor}.rows{rows.axis}.{rows.rows}"
         if name in self.tensors:
             return name
+        whole = _Map(shape=self.graph.tensors[tensor].shape, axis=rows.axis)
         row = Affine.index(PART) * rows.rows + Affine.index(ROW) - rows.before
         self._add_sum(
             self._tensor(name, whole.around(self.selectors.groups, rows.kept)),
