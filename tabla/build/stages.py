@@ -118,6 +118,12 @@ class Stages:
         """The inputs and results whose words are integers."""
         return self.reading.integers | self.reading.positions(self.format)
 
+    @cached_property
+    def integer_tensors(self) -> frozenset[str]:
+        """The tensors of the graph whose words are integers."""
+        named = self.integers
+        return named | {tensor for shown, tensor in self.lowered.results if shown in named}
+
     def relowered(self, results: Sequence[str]) -> Graph:
         """Return the graph of one sample, which also returns the values named in `results`."""
         guard = self.options.model_guard or 0

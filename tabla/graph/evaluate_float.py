@@ -1,6 +1,7 @@
 """The meaning of a graph in float64: what the program would learn if words had infinitely many digits.
 
-Constants are not quantised and nothing saturates. Outside its domain a function gives inf or nan.
+Constants are not quantised and nothing saturates. Outside its domain a function gives inf or nan. An integer n of the
+machine is the number n * 2^-F there, as its word says for a format with F fraction bits (:class:`WithIntegers`).
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce as fold
-from typing import Any, assert_never
+from typing import Any, Protocol, assert_never
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,10 +56,10 @@ class FloatPlan:
     kernels: tuple[Callable[[], None], ...] = field(repr=False)
 
     @staticmethod
-    def of(graph: Graph) -> FloatPlan:
-        """Make a graph ready."""
+    def of(graph: Graph, fraction: int = 0) -> FloatPlan:
+        """Make a graph ready. `fraction` are the fraction bits of the format, by which a number says a position."""
         memory = Memory.of(graph, np.float64)
-        kernels = tuple(_kernel(graph, statement, memory.buffers) for statement in graph.statements)
+        kernels = tuple(_kernel(graph, statement, memory.buffers, fraction) for statement in graph.statements)
         return FloatPlan(graph=graph, memory=memory, kernels=kernels)
 
     def load(self, models: Mapping[str, Reals]) -> None:
@@ -80,6 +81,40 @@ class FloatPlan:
         return FloatRun(models=self.memory.models(), kept=kept)
 
 
+class RealPlan(Protocol):
+    """A graph made ready to work in float64."""
+
+    def load(self, models: Mapping[str, Reals]) -> None:
+        """Set the models."""
+
+    def run(self, samples: Mapping[str, Reals], keep: Sequence[str] = (), count: int | None = None) -> FloatRun:
+        """Work through samples, as :meth:`FloatPlan.run` does."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class WithIntegers:
+    """A plan with tensors of integers: users give and get each integer as the number that it is.
+
+    `plan` works with numbers that are 2^-`fraction` of these. `names` are the tensors of integers.
+    """
+
+    plan: RealPlan
+    names: frozenset[str]
+    fraction: int
+
+    def load(self, models: Mapping[str, Reals]) -> None:
+        """Set the models."""
+        self.plan.load(self._scaled(models, -self.fraction))
+
+    def run(self, samples: Mapping[str, Reals], keep: Sequence[str] = (), count: int | None = None) -> FloatRun:
+        """Work through samples as :meth:`FloatPlan.run` does."""
+        ran = self.plan.run(self._scaled(samples, -self.fraction), keep, count)
+        return FloatRun(models=self._scaled(ran.models, self.fraction), kept=self._scaled(ran.kept, self.fraction))
+
+    def _scaled(self, arrays: Mapping[str, Reals], bits: int) -> dict[str, Reals]:
+        return {name: np.ldexp(array, bits) if name in self.names else array for name, array in arrays.items()}
+
+
 class _RealNumbers:
     """Constants and ordinals as they are."""
 
@@ -93,10 +128,10 @@ class _RealNumbers:
         return 2.0**-shift if factors == 2 else 1.0
 
 
-def _kernel(graph: Graph, statement: Statement, buffers: Mapping[str, Reals]) -> Callable[[], None]:
+def _kernel(graph: Graph, statement: Statement, buffers: Mapping[str, Reals], fraction: int) -> Callable[[], None]:
     operands = Operands.of(statement, buffers, _RealNumbers())
     if isinstance(statement.operation, Gather):
-        return operands.around(gathered(operands, statement.operation, flat=graph.flat_gathers))
+        return operands.around(gathered(operands, statement.operation, flat=graph.flat_gathers, fraction=fraction))
     target, value = operands.target, _value(statement, operands)
 
     def run() -> None:

@@ -16,9 +16,9 @@ from tabla.graph.masked import Operands
 from tabla.graph.windows import ramp
 
 
-def gathered(operands: Operands, operation: Gather, *, flat: bool = False) -> Callable[[], None]:
+def gathered(operands: Operands, operation: Gather, *, flat: bool = False, fraction: int = 0) -> Callable[[], None]:
     """Return a function that fills the target of a gather; with `flat`, of one of a graph with flat gathers. A position
-    outside the tensor is the user's fault (`TablaError`).
+    outside the tensor is the user's fault (`TablaError`). Tables in float64 hold positions times 2^-`fraction`.
     """
     statement = operands.statement
     source: NDArray[Any] = operands.buffers[operation.tensor]
@@ -31,10 +31,12 @@ def gathered(operands: Operands, operation: Gather, *, flat: bool = False) -> Ca
         else:
             axes.append((None, ramp(subscript, statement.indices)))
 
+    scale = 1 << fraction
+
     def run() -> None:
         places = []
         for axis, (table, offset) in enumerate(axes):
-            given = offset if table is None else table.astype(np.int64) + offset
+            given = offset if table is None else (table * scale).astype(np.int64) + offset
             held = np.where(mask, given, 0)
             if flat:
                 places.append(held)

@@ -297,4 +297,4 @@ class _Run:
     def evaluators(self, build: Stages) -> Evaluators:
         """Choose how a build is evaluated; machine code that serves several formats is made once."""
         steps = self.start.steps * self.learning.passes * max(1, self.count // TEXTS)
-        return Evaluators.of(build.lowered, build.format, steps)
+        return Evaluators.of(build.lowered, build.format, steps, build.integer_tensors)

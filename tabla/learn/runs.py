@@ -167,7 +167,7 @@ def evaluation(build: Stages, inputs: Data, run: LearnOptions, *, float64: bool 
     data, models, treated = inputs_of(build, inputs, run)
     graph, count = build.lowered, data.count // build.lowered.samples
     keep = [tensor for _, tensor in graph.results]
-    found, evaluators = None, Evaluators.of(graph, build.format, count)
+    found, evaluators = None, Evaluators.of(graph, build.format, count, build.integer_tensors)
     if float64 and build.reading.kernel is not None:
         after, results = _by_kernel(build, build.reading.kernel(), models, data)
         return Evaluation(arrays=_returned(build, after, results, stacked=data.stacked), events=None, treated=treated)

@@ -232,7 +232,7 @@ def test(build: Stages, data: Data, scoring: LearnOptions) -> Tested:
             hint="add it to the data, or compute the predictions alone with tabla eval",
         )
     words, model_words = sample_words(whole, found), words_of(part, read_by(part, models))
-    evaluators = Evaluators.of(part.lowered, build.format, found.count)
+    evaluators = Evaluators.of(part.lowered, build.format, found.count, build.integer_tensors)
     measure = Measure.of(
         part.sample,
         prediction,

@@ -211,7 +211,7 @@ def _task(
     graph, ready = build.lowered, start.ready
     measured, prediction = measured_graph(build, ready, learning.predict)
     passes = learning.passes if graph.updates else 1
-    evaluators = Evaluators.of(graph, build.format, start.steps * passes)
+    evaluators = Evaluators.of(graph, build.format, start.steps * passes, build.integer_tensors)
     if evaluators.note and remark is not None:
         remark(evaluators.note)
     parts = Parts.of(

@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import tabla
 from tabla.base.arrays import write_npz
-from tabla.base.source import TablaError
+from tabla.base.source import Source, TablaError
 from tabla.learn.data.dataset import Data, Tensors
 from tabla.learn.data.gathered import Gathered
 from tabla.learn.data.preparation import Preparation, separated
@@ -293,3 +294,53 @@ def test_filling_is_what_a_plain_loop_does(
     data = Data(path, columns={"x": ["a", "k"], "y": "y"}, missing="mean")
     found = data.arrays(tensors(1 + len(known))).arrays["x"]
     assert np.allclose(found, expected, rtol=0, atol=1e-12)
+
+
+# ---- numbers of rows
+
+RATINGS = "user,film,stars\nbob,7,1\nann,9,2\nbob,,3\neve,7,4\n"
+
+
+def rows_of(text: str, stored: Preparation | None = None, **options: Any) -> Gathered:
+    Path("d.csv").write_text(text)
+    columns = {"u": ["user"], "m": ["film"], "y": "stars"}
+    data = Data("d.csv", columns=columns, **options)
+    whole = Tensors(inputs={"u": (), "m": ()}, labels={"y": ()}, integers=frozenset({"u", "m"}))
+    return data.arrays(whole, stored=stored, fits=stored is None)
+
+
+def test_a_category_is_the_number_of_a_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Texts need no naming, numbers do; a held-out sample has its row, too; a gap takes the most frequent row."""
+    monkeypatch.chdir(tmp_path)
+    found = rows_of(RATINGS, categories={"film": ()}, missing="mean", test=0.5, standardise=True)
+    assert found.arrays["u"].tolist() == [1, 0, 1, 2]
+    assert found.preparation.categories == {"u": {"user": ("ann", "bob", "eve")}, "m": {"film": ("7", "9")}}
+    assert set(found.arrays["m"].tolist()) == {0, 1} and found.treated.filled == {"film": 1}
+    again = rows_of("user,film,stars\neve,9,1\n", beside(found.preparation), missing="mean")
+    assert (again.arrays["u"].tolist(), again.arrays["m"].tolist()) == ([2], [1])
+    with pytest.raises(TablaError) as caught:
+        rows_of("user,film,stars\nzoe,9,1\n", beside(found.preparation), missing="mean")
+    assert "row 2, column 'user': 'zoe' is none of the categories ann, bob, eve, so no row of the model" in str(
+        caught.value
+    )
+
+
+def test_many_texts_are_rows_unasked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table of one row for each user has many users, and a column of 0 and 1 for each would be too much."""
+    monkeypatch.chdir(tmp_path)
+    text = "user,film,stars\n" + "".join(f"u{row:03},1,{row}\n" for row in range(200))
+    found = rows_of(text)
+    assert found.arrays["u"].tolist() == list(range(200))
+    with pytest.raises(TablaError, match="none of the categories"):
+        rows_of("user,film,stars\nu200,1,1\n", beside(found.preparation), unknown="zeros")
+
+
+def test_numbers_of_rows_are_not_standardised() -> None:
+    random = np.random.default_rng(1)
+    rows, x, y = random.integers(0, 4, 40), random.normal(5, 2, 40), random.normal(size=40)
+    text = "model_input u, x; model_output y; model U[4], w; gradient gU -> U, gw -> w;"
+    build = tabla.compile(Source.from_text(text + "e = U[u] + w * x - y; gU[u] = e; gw = e * x;"), pes=2, effort=0)
+    data = Data({"u": rows, "x": x, "y": y}, standardise=True)
+    trained = build.train(data, seed=1, engine="model")
+    kept = trained.stored()
+    assert "u.mean" not in kept and abs(kept["x.mean"] - x.mean()) < 1e-12

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
@@ -19,7 +19,7 @@ from tabla.graph.compiled.program import FUNCTIONS, Program, reals_program, word
 from tabla.graph.compiled.text import UnsupportedError
 from tabla.graph.constraints import points
 from tabla.graph.evaluate import Counts, FixedPlan, Run
-from tabla.graph.evaluate_float import FloatPlan, FloatRun
+from tabla.graph.evaluate_float import FloatPlan, FloatRun, WithIntegers
 from tabla.graph.format import Format
 from tabla.graph.gathers import refuse
 from tabla.graph.graph import Gather, Graph
@@ -183,9 +183,11 @@ class CompiledFloatPlan:
     machine: _Machine[np.float64]
 
     @staticmethod
-    def of(graph: Graph) -> CompiledFloatPlan:
-        """Make a graph ready. Raises `UnsupportedError` for functions of one's own."""
-        return CompiledFloatPlan(machine=_machine(graph, Memory.of(graph, np.float64), np.float64, reals_program))
+    def of(graph: Graph, fraction: int = 0) -> CompiledFloatPlan:
+        """Make a graph ready, as :meth:`FloatPlan.of` does. Raises `UnsupportedError` for functions of one's own."""
+        memory = Memory.of(graph, np.float64)
+        machine = _machine(graph, memory, np.float64, lambda graph, kept: reals_program(graph, kept, fraction))
+        return CompiledFloatPlan(machine=machine)
 
     def load(self, models: Mapping[str, Reals]) -> None:
         """Set the models."""
@@ -200,25 +202,28 @@ class CompiledFloatPlan:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluators:
     """How a program is evaluated: in machine code, or in numpy. `note` says in one line why it is numpy, if machine
-    code would have been better.
+    code would have been better. The tensors `integers` are integers of a format with `fraction` fraction bits.
     """
 
     compiled: bool = False
     note: str = ""
+    integers: frozenset[str] = frozenset()
+    fraction: int = 0
 
     @staticmethod
-    def of(graph: Graph, fmt: Format, steps: int) -> Evaluators:
+    def of(graph: Graph, fmt: Format, steps: int, integers: frozenset[str] = frozenset()) -> Evaluators:
         """Choose for so many steps of a graph. Machine code takes seconds to make, so few steps are left to numpy."""
+        numpy = Evaluators(integers=integers, fraction=fmt.fraction if integers else 0)
         if steps * seconds(graph) < LONG:
-            return Evaluators()
+            return numpy
         if not available():
-            return Evaluators(note=NO_NUMBA)
+            return replace(numpy, note=NO_NUMBA)
         try:
             words_program(graph, fmt, ())
             reals_program(graph, ())
         except UnsupportedError as reason:
-            return Evaluators(note=f"numpy evaluates this program, because {reason}")
-        return Evaluators(compiled=True)
+            return replace(numpy, note=f"numpy evaluates this program, because {reason}")
+        return replace(numpy, compiled=True)
 
     def fixed(self, graph: Graph, fmt: Format) -> WordsPlan:
         """Return a plan in words. The faults are those of :meth:`FixedPlan.of`."""
@@ -226,7 +231,9 @@ class Evaluators:
 
     def real(self, graph: Graph) -> RealsPlan:
         """Return a plan in float64."""
-        return CompiledFloatPlan.of(graph) if self.compiled else FloatPlan.of(graph)
+        make = CompiledFloatPlan.of if self.compiled else FloatPlan.of
+        plan: RealsPlan = make(graph, self.fraction)
+        return WithIntegers(plan=plan, names=self.integers, fraction=self.fraction) if self.integers else plan
 
 
 NUMPY = Evaluators()

@@ -59,10 +59,13 @@ def words_program(graph: Graph, fmt: Format, kept: Sequence[str]) -> Program:
     return made.program(body, lines, head, np.int64, "fixed-point")
 
 
-def reals_program(graph: Graph, kept: Sequence[str]) -> Program:
-    """Return the float64 evaluation of a graph. Raises `UnsupportedError` for functions of one's own."""
+def reals_program(graph: Graph, kept: Sequence[str], fraction: int = 0) -> Program:
+    """Return the float64 evaluation of a graph. Raises `UnsupportedError` for functions of one's own.
+
+    Tensors that say positions hold them times 2^-`fraction`.
+    """
     made = _Maker.of(graph, kept)
-    body = Reals(graph=graph, text=made.text, variables=made.variables, plain=made.plain)
+    body = Reals(graph=graph, text=made.text, variables=made.variables, plain=made.plain, fraction=fraction)
     return made.program(body, made.steps(body), {}, np.float64, "float64")
 
 

@@ -9,7 +9,19 @@ from tabla.graph.compiled.statements import Statements
 from tabla.graph.compiled.text import UnsupportedError
 from tabla.graph.constraints import applying
 from tabla.graph.functions import FUNCTIONS
-from tabla.graph.graph import Compare, Constant, Divide, Extreme, Function, Linear, Ordinal, Product, Statement, Term
+from tabla.graph.graph import (
+    Compare,
+    Constant,
+    Divide,
+    Extreme,
+    Function,
+    Linear,
+    Ordinal,
+    Product,
+    Read,
+    Statement,
+    Term,
+)
 
 _IN_NUMPY: Mapping[str, str] = {"tanh": "tanh", "exp": "exp", "log": "log", "sqrt": "sqrt", "sin": "sin", "cos": "cos"}
 _OWN = ("sigmoid", "gaussian")
@@ -17,7 +29,14 @@ _OWN = ("sigmoid", "gaussian")
 
 @dataclass(slots=True)
 class Reals(Statements[float]):
-    """Writes statements on float64 numbers."""
+    """Writes statements on float64 numbers. Tensors that say positions hold them times 2^-`fraction`."""
+
+    fraction: int = 0
+
+    def position(self, table: Read) -> str:
+        """Return the whole number that an element says."""
+        number = self.operand(table)
+        return f"int({number} * {self.text.number(2.0**self.fraction, 'scale')})" if self.fraction else f"int({number})"
 
     def constant(self, operand: Constant) -> str:
         """Return a variable with a constant."""

@@ -207,6 +207,10 @@ class Statements(ABC, Generic[Number]):
         """Return the element of the row of sums that belongs to a point."""
         return f"row[{self.text.affine(Affine.make(-index.low, {index.name: 1}))}]"
 
+    def position(self, table: Read) -> str:
+        """Return the whole number that an element says."""
+        return f"int({self.operand(table)})"
+
     def _gather(self, statement: Statement, operation: Gather) -> None:
         """Check every position of an axis before the next axis, as the evaluation in numpy does, and then read."""
         if self.graph.flat_gathers:
@@ -218,7 +222,7 @@ class Statements(ABC, Generic[Number]):
             if not isinstance(subscript, Gathered):
                 places.append(self.text.affine(subscript))
                 continue
-            place = f"int({self.operand(subscript.table)})"
+            place = self.position(subscript.table)
             if subscript.offset != Affine():
                 place += f" + {self.text.affine(subscript.offset)}"
             places.append(place)
@@ -240,7 +244,7 @@ class Statements(ABC, Generic[Number]):
         for subscript, stride in zip(operation.subscripts, strides, strict=True):
             offset = subscript.offset if isinstance(subscript, Gathered) else subscript
             parts += [f"{stride} * ({self.text.affine(offset)})"] if offset != Affine() else []
-            parts += [f"{stride} * int({self.operand(subscript.table)})"] if isinstance(subscript, Gathered) else []
+            parts += [f"{stride} * {self.position(subscript.table)}"] if isinstance(subscript, Gathered) else []
         places = [f"position // {stride} % {extent}" for stride, extent in zip(strides, shape, strict=True)]
         outer = applying(statement.constraints, statement.indices)
         with self.text.loops(statement.indices), self.text.where(outer):

@@ -29,6 +29,7 @@ from tabla.graph.passes.legalise.materialise import materialise
 from tabla.graph.passes.legalise.precompute import precompute
 from tabla.graph.passes.legalise.snapshot import snapshot
 from tabla.graph.passes.legalise.static_gathers import static_gathers
+from tabla.graph.passes.looked_up_rows import looked_up_rows
 from tabla.graph.passes.minibatch import minibatched
 from tabla.graph.passes.model_guard import with_model_guard
 from tabla.graph.passes.multiply_out import multiply_out
@@ -64,7 +65,7 @@ PREPARE = Group(name="prepare", passes=(with_model_guard, minibatched))
 
 SIMPLIFY = Group(
     name="simplify",
-    passes=(drop_unit_indices, fold_constants, forward_copies, common_subexpressions, drop_dead),
+    passes=(drop_unit_indices, fold_constants, looked_up_rows, forward_copies, common_subexpressions, drop_dead),
     repeats=True,
 )
 """The passes that make every graph smaller or simpler."""

@@ -10,14 +10,25 @@ from typing import assert_never
 from tabla.base.faults import Faults, did_you_mean
 from tabla.base.source import Label, Source, Span, TablaError
 from tabla.graph.graph import Affine
+from tabla.languages.kernel.boxes import Box
 from tabla.languages.kernel.regions import Region
 from tabla.languages.tabla import syntax
 from tabla.languages.tabla.check_expressions import ExpressionChecker, with_subscripts
 from tabla.languages.tabla.constants import constant_value, parse_number
 from tabla.languages.tabla.declarations import Declarer
 from tabla.languages.tabla.order import Loop, loop_at
-from tabla.languages.tabla.program import Assignment, Expression, Iterator, Kind, Number, Program
-from tabla.languages.tabla.symbols import Known, Symbols
+from tabla.languages.tabla.program import (
+    Assignment,
+    Expression,
+    Iterator,
+    Kind,
+    Number,
+    Program,
+    Subscript,
+    iterators_in,
+    positions,
+)
+from tabla.languages.tabla.symbols import Known, Spoilt, Symbols
 from tabla.languages.tabla.warnings import Warnings
 
 _RATE = "mu"
@@ -132,7 +143,7 @@ class Checker:
 
     def _item(self, item: syntax.Item) -> None:
         self._expressions.left = {}
-        self._expressions.storing = None
+        self._expressions.storing, self._expressions.adds = None, False
         match item:
             case syntax.Declaration() | syntax.GradientDeclaration() | syntax.IteratorDeclaration():
                 self._declarer.declare(item)
@@ -164,8 +175,8 @@ class Checker:
         known = self._target(target)
         left = self._left(target)
         if known is not None and left is not None:
-            region = Region(boxes=(tuple((low, high + 1) for low, high in self._intervals(left)),))
-            self._expressions.storing = (name, region)
+            region = Region(boxes=(tuple((low, high + 1) for low, high in self._intervals(known, left)),))
+            self._expressions.storing, self._expressions.adds = (name, region), bool(positions(left))
         bound = frozenset(self._expressions.left)
         value = self._expressions.check(item.value, bound)
         if known is None or left is None:
@@ -209,14 +220,20 @@ class Checker:
             case _:
                 return None
 
-    def _left(self, node: syntax.Reference) -> tuple[Affine, ...] | None:
-        """The subscripts of the left side, which binds their iterators, each once; None after a fault."""
+    def _left(self, node: syntax.Reference) -> tuple[Subscript, ...] | None:
+        """The subscripts of the left side, which binds their iterators; None after a fault.
+
+        Affine ones bind each iterator once.
+        """
         everything = frozenset(symbol.name for symbol in self._symbols if isinstance(symbol, Iterator))
         subscripts = self._expressions.subscripts(node, everything)
         if subscripts is None:
             return None
         sound = True
         for affine, subscript in zip(subscripts, node.subscripts, strict=True):
+            if not isinstance(affine, Affine):
+                sound &= self._adds(node, subscript)
+                continue
             names = list(affine.names)
             if len(names) > 1 or any(abs(coefficient) != 1 for _, coefficient in affine.coefficients):
                 self._faults.add(
@@ -235,24 +252,48 @@ class Checker:
                     )
                     sound = False
                 self._expressions.left.setdefault(name, subscript.span)
+        for position in positions(subscripts):
+            for name in iterators_in(position):
+                self._expressions.left.setdefault(name, position.span)
         return subscripts if sound else None
 
-    def _intervals(self, subscripts: tuple[Affine, ...]) -> list[tuple[int, int]]:
-        ranges = self._expressions.ranges(subscripts)
-        return [subscript.bounds(ranges) for subscript in subscripts]
+    def _adds(self, node: syntax.Reference, subscript: syntax.Expression) -> bool:
+        """Return whether a target may have a position among its subscripts. A fault is noted if it may not."""
+        match self._symbols.get(node.name.text):
+            case Iterator() | Spoilt():
+                return True  # its fault is noted elsewhere
+            case Known() as known if known.given or known.kind is Kind.GRADIENT:
+                return True
+        self._faults.add(
+            f"'{node.name.text}' is no gradient, and data say which of its elements this is",
+            subscript.span,
+            hint="only a gradient is assigned at a number that an input brings",
+        )
+        return False
 
-    def _fits(self, node: syntax.Reference, known: Known, left: tuple[Affine, ...]) -> bool:
+    def _intervals(self, known: Known, subscripts: tuple[Subscript, ...]) -> list[tuple[int, int]]:
+        """Return the first and the last element of each axis that subscripts reach. Positions may reach all of them."""
+        ranges = self._expressions.ranges(subscripts)
+        shape = known.shape or (1,) * len(subscripts)
+        return [
+            each.bounds(ranges) if isinstance(each, Affine) else (0, size - 1)
+            for each, size in zip(subscripts, shape, strict=True)
+        ]
+
+    def _fits(self, node: syntax.Reference, known: Known, left: tuple[Subscript, ...]) -> bool:
         if known.shape is not None:
             return self._expressions.bounds(node, left, known.shape)
-        for subscript, (low, _) in zip(node.subscripts, self._intervals(left), strict=True):
+        for subscript, (low, _) in zip(node.subscripts, self._intervals(known, left), strict=True):
             if low < 0:
                 self._faults.add(f"'{known.name}' has no element {low}", subscript.span, hint="subscripts start at 0")
                 return False
         return True
 
-    def _store(self, item: syntax.Assignment, known: Known, left: tuple[Affine, ...], value: Expression | None) -> None:
+    def _store(
+        self, item: syntax.Assignment, known: Known, left: tuple[Subscript, ...], value: Expression | None
+    ) -> None:
         self._symbols.replace(known)
-        box = tuple((low, high + 1) for low, high in self._intervals(left))
+        box = tuple((low, high + 1) for low, high in self._intervals(known, left))
         before = replace(known)
         known.assigned = item.target.span
         known.region, known.read, known.mentioned = known.region.with_box(box), False, True
@@ -261,11 +302,13 @@ class Checker:
             if not box:
                 self._symbols.spoil(known.name)
             return
+        if positions(left):
+            self._addition(item, before, box)
         if not box and known.kind is Kind.TEMPORARY:
             value = self._constant(item, known, value)
-        self._warnings.assigned(before, known, box)
-        names = {name: None for affine in left for name in affine.names}
-        bound = [self._symbols.get(name) for name in names]
+        if not positions(left):
+            self._warnings.assigned(before, known, box)
+        bound = [self._symbols.get(name) for name in self._expressions.left]
         self._assignments.append(
             Assignment(
                 target=known.name,
@@ -273,9 +316,20 @@ class Checker:
                 iterators=tuple(symbol for symbol in bound if isinstance(symbol, Iterator)),
                 value=value,
                 constant=known.constant,
+                again=bool(positions(left) and before.region.boxes),
                 span=item.span,
             )
         )
+
+    def _addition(self, item: syntax.Assignment, before: Known, box: Box) -> None:
+        """Note the fault of an assignment that adds to the elements in `box` of a gradient as it was before."""
+        if before.region.boxes and not before.region.covers(box):
+            self._faults.add(
+                f"this adds to elements of '{before.name}' of which only some have a value",
+                item.target.span,
+                also=[] if before.assigned is None else [Label(before.assigned, "assigned here")],
+                hint="assign all of them before, or none: then they begin as 0",
+            )
 
     def _constant(self, item: syntax.Assignment, known: Known, value: Expression) -> Expression:
         """The value of a scalar, replaced where the command line says so; `known` keeps what is known."""

@@ -15,7 +15,7 @@ from tabla.languages.kernel.regions import Region, first_outside
 from tabla.languages.tabla import syntax
 from tabla.languages.tabla.constants import affine_of, constant_value
 from tabla.languages.tabla.kernel import index_of
-from tabla.languages.tabla.operators import FUNCTIONS, GROUP_FUNCTIONS, WRITTEN, arity
+from tabla.languages.tabla.operators import FUNCTIONS, GROUP_FUNCTIONS, WRITTEN, Operator, arity
 from tabla.languages.tabla.program import (
     Call,
     Constant,
@@ -23,12 +23,16 @@ from tabla.languages.tabla.program import (
     Group,
     Index,
     Iterator,
+    Kind,
+    Lookup,
     Negation,
     Number,
     Operation,
     Read,
+    Subscript,
+    nodes,
 )
-from tabla.languages.tabla.symbols import Known, Symbols
+from tabla.languages.tabla.symbols import Known, Spoilt, Symbols
 
 
 class ExpressionChecker:
@@ -38,6 +42,8 @@ class ExpressionChecker:
         self._symbols, self._faults = symbols, faults
         # The target and the elements of the statement at hand, for the cure of a self-reference.
         self.storing: tuple[str, Region] | None = None
+        # Whether that statement adds to its target, because data say which elements these are.
+        self.adds = False
         # Where the left side of the statement at hand mentions its iterators.
         self.left: dict[str, Span] = {}
         # The iterators that the text uses.
@@ -101,9 +107,9 @@ class ExpressionChecker:
             return int(value)
         return None
 
-    def subscripts(self, node: syntax.Reference, bound: frozenset[str]) -> tuple[Affine, ...] | None:
-        """Return the subscripts of `node`, each affine, or None after a noted fault."""
-        found: list[Affine] = []
+    def subscripts(self, node: syntax.Reference, bound: frozenset[str]) -> tuple[Subscript, ...] | None:
+        """Return the subscripts of `node`, each affine or a position, or None after a noted fault."""
+        found: list[Subscript] = []
         for subscript in node.subscripts:
             expression = self.check(subscript, bound)
             if expression is None:
@@ -113,26 +119,61 @@ class ExpressionChecker:
             except TablaError as fault:
                 self._faults.include(fault)
                 continue
-            if affine is None:
-                self._faults.add(
-                    f"a subscript of '{node.name.text}' is not a whole number or a sum of iterators",
-                    subscript.span,
-                    hint="a subscript is an iterator, a constant, or a sum such as 2*i + j + 1",
-                )
-            else:
+            if affine is not None:
                 found.append(affine)
+            elif self._is_position(node.name.text, expression, subscript.span):
+                found.append(expression)
         return tuple(found) if len(found) == len(node.subscripts) else None
 
-    def ranges(self, subscripts: tuple[Affine, ...]) -> dict[str, graph.Index]:
+    def _is_position(self, name: str, expression: Expression, span: Span) -> bool:
+        """Return whether an expression that is not affine is a position in `name`. A fault is noted if it is not."""
+        given = False
+        for part in nodes(expression):
+            match part:
+                case Index() | Negation():
+                    pass
+                case Number(value=value) | Constant(value=value) if value.denominator == 1:
+                    pass
+                case Operation(operator=Operator.ADD | Operator.SUBTRACT | Operator.MULTIPLY):
+                    pass
+                case Read(name=read) | Lookup(name=read):
+                    known = self._symbols.get(read)
+                    if isinstance(known, Known) and known.kind is Kind.INPUT:
+                        given = True
+                        continue
+                    self._faults.add(
+                        f"'{read}' is no input, so it says no place in '{name}'",
+                        part.span,
+                        also=[] if known is None or isinstance(known, Spoilt) else [Label(known.span, "declared here")],
+                        hint=f"the place comes with the sample: declare model_input {read};",
+                    )
+                    return False
+                case _:
+                    given = False
+                    break
+        if not given:
+            self._faults.add(
+                f"a subscript of '{name}' is not a whole number or a sum of iterators",
+                span,
+                hint="a subscript is an iterator, a constant, a sum such as 2*i + j + 1, or an input that says which",
+            )
+        return given
+
+    def ranges(self, subscripts: tuple[Subscript, ...]) -> dict[str, graph.Index]:
         """Return the iterators in `subscripts` as indices."""
-        found = [self._symbols.get(name) for subscript in subscripts for name in subscript.names]
+        found = [self._symbols.get(name) for each in subscripts if isinstance(each, Affine) for name in each.names]
         return {each.name: index_of(each) for each in found if isinstance(each, Iterator)}
 
-    def bounds(self, node: syntax.Reference, subscripts: tuple[Affine, ...], shape: tuple[int, ...]) -> bool:
-        """Return whether `subscripts` stay inside `shape` for all iterations. A fault is noted if they do not."""
+    def bounds(self, node: syntax.Reference, subscripts: tuple[Subscript, ...], shape: tuple[int, ...]) -> bool:
+        """Return whether `subscripts` stay inside `shape` for all iterations. A fault is noted if they do not.
+
+        Data say whether positions do.
+        """
         sound = True
         ranges = self.ranges(subscripts)
         for at, (affine, size) in enumerate(zip(subscripts, shape, strict=True)):
+            if not isinstance(affine, Affine):
+                continue
             low, high = affine.bounds(ranges)
             if 0 <= low and high < size:
                 continue
@@ -184,9 +225,19 @@ class ExpressionChecker:
                     return Constant(name=symbol.name, value=symbol.constant, span=node.span)
                 if symbol.shape is not None and not self.bounds(node, subscripts, symbol.shape):
                     return None
+                if self.adds and self.storing is not None and self.storing[0] == symbol.name:
+                    self._faults.add(
+                        f"'{symbol.name}' stands on both sides, and this assignment adds to it already",
+                        node.span,
+                        hint=f"leave '{symbol.name}' out on the right",
+                    )
+                    return None
                 if not symbol.given and not self._assigned(node, symbol, subscripts):
                     return None
-                return Read(name=symbol.name, subscripts=subscripts, span=node.span)
+                fixed = tuple(each for each in subscripts if isinstance(each, Affine))
+                if len(fixed) < len(subscripts):
+                    return Lookup(name=symbol.name, subscripts=subscripts, span=node.span)
+                return Read(name=symbol.name, subscripts=fixed, span=node.span)
             case _:
                 assert_never(symbol)
 
@@ -208,8 +259,17 @@ class ExpressionChecker:
             return Index(iterator=iterator, span=node.span)
         return None
 
-    def _assigned(self, node: syntax.Reference, known: Known, subscripts: tuple[Affine, ...]) -> bool:
-        element = first_outside(known.region, subscripts, self.ranges(subscripts))
+    def _assigned(self, node: syntax.Reference, known: Known, subscripts: tuple[Subscript, ...]) -> bool:
+        ranges, forms = self.ranges(subscripts), list[Affine]()
+        for axis, subscript in enumerate(subscripts):
+            if isinstance(subscript, Affine):
+                forms.append(subscript)
+                continue
+            # A position may lead to every element. No iterator has this name.
+            place = graph.Index(name=f"{axis}'", low=0, high=max(1, known.variable().shape[axis]))
+            ranges[place.name] = place
+            forms.append(Affine.index(place.name))
+        element = first_outside(known.region, tuple(forms), ranges)
         if element is None:
             return True
         hint = "assign it before; statements run in order"
@@ -220,12 +280,12 @@ class ExpressionChecker:
         self._faults.add(f"'{shown_element}' has no value yet", node.span, "read here", hint=hint)
         return False
 
-    def _loop_cure(self, subscripts: tuple[Affine, ...]) -> str:
+    def _loop_cure(self, subscripts: tuple[Subscript, ...]) -> str:
         """Return how a loop in order would read the element before, or the one after."""
         ranges = self.ranges(subscripts)
         for subscript in subscripts:
-            match subscript.coefficients:
-                case ((name, 1),) if name in self.left and subscript.constant:
+            match subscript:
+                case Affine(coefficients=((name, 1),)) if name in self.left and subscript.constant:
                     order = "in order" if subscript.constant < 0 else "in reverse order"
                     return f"; declare the loop as 'iterator {name}[{ranges[name].low}:{ranges[name].high}] {order};'"
                 case _:

@@ -10,7 +10,7 @@ from tabla.languages.options import ProgramOptions
 from tabla.languages.preprocess import Preprocessed, preprocess
 from tabla.languages.reading import Reading
 from tabla.languages.tabla import parse
-from tabla.languages.tabla.kernel import kernel_of
+from tabla.languages.tabla.kernel import kernel_of, numbers_of
 from tabla.languages.tabla.lower import lower
 from tabla.languages.tabla.program import Kind, Warned
 from tabla.languages.tabla.text import program_text
@@ -44,6 +44,7 @@ def read_tabla_text(source: Source, options: ProgramOptions) -> Reading:
             program, number_format=number, results=results, name=path.stem, runtime_rate=options.runtime_rate
         ),
         trainable=True,
+        integers=numbers_of(program),
         warnings=tuple(_warning(w, expanded) for w in program.warnings if w.name not in options.results),
         values=values,
         conventions=Conventions(

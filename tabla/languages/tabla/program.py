@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator as IteratorOf
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
@@ -84,6 +85,18 @@ class Read(Node):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Lookup(Node):
+    """An element of a variable of which an input says the place, as in ``U[u][k]`` for an input `u`.
+
+    Each subscript is affine or a *position*: a whole number that inputs, iterators and constants make. Every element
+    that a position may lead to has a value.
+    """
+
+    name: str
+    subscripts: tuple[Subscript, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Negation(Node):
     """Unary minus."""
 
@@ -116,7 +129,45 @@ class Group(Node):
     body: Expression
 
 
-Expression = Number | Constant | Index | Read | Negation | Operation | Call | Group
+Expression = Number | Constant | Index | Read | Lookup | Negation | Operation | Call | Group
+Subscript = Affine | Expression
+"""An affine subscript, or a position."""
+
+
+def nodes(expression: Expression) -> IteratorOf[Expression]:
+    """Yield an expression and all expressions in it. Long sums are deep, so that no function calls itself here."""
+    waiting = [expression]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        match node:
+            case Operation(left=left, right=right):
+                waiting += [right, left]
+            case Negation(operand=operand):
+                waiting.append(operand)
+            case Call(arguments=arguments):
+                waiting += arguments[::-1]
+            case Group(body=body):
+                waiting.append(body)
+            case Lookup(subscripts=subscripts):
+                waiting += positions(subscripts)
+            case _:
+                pass
+
+
+def positions(subscripts: tuple[Subscript, ...]) -> tuple[Expression, ...]:
+    """Return the positions among subscripts."""
+    return tuple(each for each in subscripts if not isinstance(each, Affine))
+
+
+def iterators_in(position: Expression) -> IteratorOf[str]:
+    """Yield the names of the iterators in a position, each as often as it stands there."""
+    for node in nodes(position):
+        match node:
+            case Index(iterator=iterator):
+                yield iterator.name
+            case Read(subscripts=subscripts):
+                yield from (name for form in subscripts for name in form.names)
 
 
 def chain(operation: Operation) -> tuple[Expression, tuple[Operation, ...]]:
@@ -137,15 +188,18 @@ class Assignment(Node):
 
     Each subscript is a constant, or one of `iterators` times 1 or -1 plus a constant. Each iterator is in one
     subscript, so no element is stored twice. Elements that are not stored keep the value that they had, if any.
+    A gradient may have positions among its subscripts. Then each value is added to the element that it leads to, and
+    `again` says whether a statement before has assigned the gradient; if none has, the elements begin as 0.
     `constant` is the exact value where the target is a scalar that is known from the text: a size, a learning rate, a
     factor.
     """
 
     target: str
-    subscripts: tuple[Affine, ...]
+    subscripts: tuple[Subscript, ...]
     iterators: tuple[Iterator, ...]
     value: Expression
     constant: Fraction | None = None
+    again: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

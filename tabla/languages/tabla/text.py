@@ -17,11 +17,13 @@ from tabla.languages.tabla.program import (
     Group,
     Index,
     Kind,
+    Lookup,
     Negation,
     Number,
     Operation,
     Program,
     Read,
+    Subscript,
     chain,
 )
 
@@ -70,7 +72,7 @@ def _render(expression: Expression) -> tuple[str, int]:
             return name, _ATOM
         case Index(iterator=iterator):
             return iterator.name, _ATOM
-        case Read(name=name, subscripts=subscripts):
+        case Read(name=name, subscripts=subscripts) | Lookup(name=name, subscripts=subscripts):
             return f"{name}{_brackets(subscripts)}", _ATOM
         case Negation(operand=operand):
             return f"-{_held(operand, _UNARY)}", _UNARY
@@ -110,11 +112,13 @@ def _number(value: Fraction) -> tuple[str, int]:
     return f"{digits[:-power]}.{digits[-power:].rstrip('0')}", _ATOM
 
 
-def _brackets(subscripts: tuple[Affine, ...]) -> str:
+def _brackets(subscripts: tuple[Subscript, ...]) -> str:
     return "".join(f"[{_subscript(subscript)}]" for subscript in subscripts)
 
 
-def _subscript(affine: Affine) -> str:
+def _subscript(subscript: Subscript) -> str:
     """Return a subscript with a blank around each sign."""
-    text = str(affine)
+    if not isinstance(subscript, Affine):
+        return expression_text(subscript)
+    text = str(subscript)
     return text[0] + text[1:].replace("+", " + ").replace("-", " - ")

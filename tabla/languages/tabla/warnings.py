@@ -15,13 +15,12 @@ from tabla.languages.tabla.program import (
     Assignment,
     Call,
     Expression,
-    Group,
     Kind,
-    Negation,
     Operation,
     Program,
     Read,
     Warned,
+    nodes,
 )
 from tabla.languages.tabla.program import Iterator as Index
 from tabla.languages.tabla.symbols import Known, Symbols
@@ -113,7 +112,7 @@ def _compared_sigmoids(program: Program) -> Iterator[Operation]:
     labels = {v.name for v in program.variables if v.kind is Kind.LABEL}
     sigmoids: set[str] = set()
     for assignment in program.assignments:
-        for node in _nodes(assignment.value):
+        for node in nodes(assignment.value):
             if isinstance(node, Operation) and node.operator is Operator.SUBTRACT:
                 for label, value in ((node.left, node.right), (node.right, node.left)):
                     if isinstance(label, Read) and label.name in labels and _is_sigmoid(value, sigmoids):
@@ -135,22 +134,3 @@ def _is_sigmoid(value: Expression, sigmoids: Collection[str]) -> bool:
             return name in sigmoids
         case _:
             return False
-
-
-def _nodes(expression: Expression) -> Iterator[Expression]:
-    """Yield an expression and all expressions in it. Long sums are deep, so that no function calls itself here."""
-    open_nodes = [expression]
-    while open_nodes:
-        node = open_nodes.pop()
-        yield node
-        match node:
-            case Operation(left=left, right=right):
-                open_nodes += [right, left]
-            case Negation(operand=operand):
-                open_nodes.append(operand)
-            case Call(arguments=arguments):
-                open_nodes += arguments[::-1]
-            case Group(body=body):
-                open_nodes.append(body)
-            case _:
-                pass

@@ -1,4 +1,4 @@
-"""Categories: the texts of a column of an input, each of which becomes a column of 0 and 1."""
+"""Categories: texts of a column, each of which becomes a column of 0 and 1, or the number of a row of a model."""
 
 from __future__ import annotations
 
@@ -106,6 +106,31 @@ def encoded(
         else:
             strangers += 1
     return Encoded(values=values, unknown=strangers)
+
+
+def numbered(
+    table: Table, column: int, known: Sequence[str], missing: NDArray[np.bool_], *, gaps: bool
+) -> NDArray[np.float64]:
+    """Return a column of categories, [rows, 1], as their positions among those that are `known`.
+
+    Without `gaps` a cell that is `missing` is a `TablaError`, and with them it is no number (NaN). So is a category
+    that is not known, because no row of a model belongs to it.
+    """
+    places = {name: place for place, name in enumerate(known)}
+    values = np.full((len(table), 1), np.nan)
+    for row, cell in enumerate(table.cells[column]):
+        if missing[row]:
+            if not gaps:
+                raise table.missing(row, column)
+        elif (name := class_name(cell)) in places:
+            values[row] = places[name]
+        else:
+            raise TablaError(
+                f"{table.place(row, column)}: '{name}' is none of the categories {_listed(known)}, so no row of the"
+                " model belongs to it",
+                hint="leave the sample out, or learn from data that has it",
+            )
+    return values
 
 
 def declared_fault(name: str, categories: Categories, shape: tuple[int, ...]) -> TablaError:

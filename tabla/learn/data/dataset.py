@@ -37,10 +37,14 @@ Stack = Callable[[Arrays, int | None], Samples]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tensors:
-    """The shapes of the inputs and the labels that a program declares, by name."""
+    """The shapes of the inputs and the labels that a program declares, by name.
+
+    `integers` are inputs that hold whole numbers, such as the rows of a table.
+    """
 
     inputs: Shapes
     labels: Shapes
+    integers: frozenset[str] = frozenset()
 
     @property
     def shapes(self) -> Shapes:
@@ -50,7 +54,9 @@ class Tensors:
 
 def tensors_of(build: Stages) -> Tensors:
     """Return the inputs and labels that the program of a build declares."""
-    return Tensors(inputs=shapes_of(build.sample, "input"), labels=shapes_of(build.sample, "label"))
+    return Tensors(
+        inputs=shapes_of(build.sample, "input"), labels=shapes_of(build.sample, "label"), integers=build.integers
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -240,6 +246,7 @@ class Data(DataOptions):
             training_rows=self._training_rows,
             fits=fits,
             whole=whole,
+            integers=tensors.integers,
         )
         if self.table is not None:
             table = self._as_learnt(self.table, stored)
@@ -337,7 +344,7 @@ class Data(DataOptions):
         )
 
     def _standardised(self, tensors: Tensors) -> tuple[str, ...]:
-        inputs = tensors.inputs if self.standardise else ()
+        inputs = [name for name in tensors.inputs if name not in tensors.integers] if self.standardise else ()
         return (*inputs, *(tensors.labels if self.standardise_labels else ()))
 
     def _check_names(self, tensors: Tensors) -> None:

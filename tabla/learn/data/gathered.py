@@ -21,6 +21,7 @@ from tabla.learn.data.categories import (
     elements,
     encoded,
     fitted_categories,
+    numbered,
     refuse_strange_columns,
     spans,
 )
@@ -52,6 +53,7 @@ class Gathered:
 class Gathering:
     """How arrays are gathered for a program with inputs and labels of some shapes.
 
+    The inputs `integers` are whole numbers. A category is the number of a row there, and not a column of 0 and 1.
     `texts` are the names that stand for classes. `missing` and `unknown` are the options of these names, and
     `categories` those that the user asks for, by column. `samples` is the number of samples that are used at most, and
     `training_rows` are the positions of the training part among a number of samples. What is not `stored` beside models
@@ -69,6 +71,7 @@ class Gathering:
     training_rows: Callable[[int], NDArray[np.int64]]
     fits: bool
     whole: bool
+    integers: frozenset[str] = frozenset()
 
     def of_table(self, table: Table, columns: Columns) -> Gathered:
         """Return the arrays of a table, whose `columns` were named, or else are those of the header."""
@@ -88,7 +91,9 @@ class Gathering:
             if name in mirrors:
                 continue
             if name not in labels:
-                categories = self._categories(table, name, each, training)
+                # Rows of a model have names, so those of a held-out part say nothing about the part.
+                fitted_to = used if name in self.integers else training
+                categories = self._categories(table, name, each, fitted_to)
                 known |= {name: categories} if any(categories.values()) else {}
                 arrays[name] = self._input(table, name, each, categories, unknown)
             elif name in self.texts:
@@ -101,7 +106,10 @@ class Gathering:
             known |= {name: known[of]} if of in known else {}
             arrays[name] = self._as_declared(name, arrays[of], known.get(of, {}))
         named = {name: tuple(table.header[column] for column in each.columns) for name, each in places.items()}
-        names = {**named, **{name: elements(known[name]) for name in named if name in known}}
+        names = {
+            **named,
+            **{name: elements(known[name]) for name in named if name in known and name not in self.integers},
+        }
         preparation = replace(
             self.stored,
             categories=known,
@@ -189,8 +197,8 @@ class Gathering:
         missing = table.gaps(column)
         return missing & ~np.array([str(cell) in known for cell in table.cells[column]], np.bool_) if known else missing
 
-    def _categories(self, table: Table, name: str, places: Places, training: NDArray[np.int64]) -> Categories:
-        """Return the categories of the columns of an input: those beside models, or those of the training part."""
+    def _categories(self, table: Table, name: str, places: Places, rows: NDArray[np.int64]) -> Categories:
+        """Return the categories of the columns of an input: those beside models, or those of some rows."""
         if (stored := self.stored.categories.get(name)) is not None:
             return stored
         headers = [table.header[column] for column in places.columns]
@@ -201,9 +209,10 @@ class Gathering:
             asked = self.categories.get(header)
             if asked:
                 found[header] = tuple(asked)
-            elif asked is not None or table.holds_texts(column, training):
+            elif asked is not None or table.holds_texts(column, rows):
                 missing = self._gaps(table, name, column)
-                found[header] = fitted_categories(table, column, training, missing, asked=asked is not None)
+                meant = asked is not None or name in self.integers
+                found[header] = fitted_categories(table, column, rows, missing, asked=meant)
             else:
                 found[header] = ()
         return found
@@ -217,13 +226,16 @@ class Gathering:
             header = table.header[column]
             if known := categories.get(header):
                 missing = self._gaps(table, name, column)
+                if name in self.integers:
+                    parts.append(numbered(table, column, known, missing, gaps=keeps))
+                    continue
                 part = encoded(table, column, known, missing, gaps=keeps, unknown=self.unknown)
                 unknown.update({header: part.unknown} if part.unknown else {})
                 parts.append(part.values)
             else:
                 parts.append(table.numbers(column, gaps=keeps)[:, None])
         flat = np.concatenate(parts, axis=1)
-        if not any(categories.values()):
+        if not any(categories.values()) or name in self.integers:
             return flat.reshape(len(table), *self._shape(name, places))
         return self._as_declared(name, flat, categories)
 
@@ -273,7 +285,7 @@ class Gathering:
                 if name not in fills:
                     fills[name] = self._fill(name, arrays[name][training], preparation, origin)
                 gaps = np.isnan(arrays[name])
-                filled.update(dict(_by_column(name, gaps, preparation, origin)))
+                filled.update(dict(_by_column(name, gaps, self._one_hot(preparation, name), origin)))
                 arrays[name] = np.where(gaps, fills[name], arrays[name])
             preparation, treated = replace(preparation, fills=fills), replace(treated, filled=dict(filled))
         left: NDArray[np.bool_] | None = None
@@ -298,12 +310,19 @@ class Gathering:
             listed = origin.elements.get(name, ())
             what = f"column '{listed[element]}'" if listed else f"element {element} of '{name}'"
             raise TablaError(f"{what} has no value in the training part", hint="leave it out of the data")
+        if name in self.integers:
+            common = [np.unique(column[~np.isnan(column)], return_counts=True) for column in flat.T]
+            return np.array([numbers[np.argmax(counts)] for numbers, counts in common]).reshape(shape)
         means = np.where(known, flat, 0).sum(axis=0) / known.sum(axis=0)
-        categories = preparation.categories.get(name, {})
+        categories = self._one_hot(preparation, name)
         for column, span in spans(categories):
             if categories[column]:
                 means[span] = np.arange(span.stop - span.start) == int(np.argmax(means[span]))
         return np.asarray(means.reshape(shape))
+
+    def _one_hot(self, preparation: Preparation, name: str) -> Categories:
+        """Return the categories of an input that are columns of 0 and 1."""
+        return {} if name in self.integers else preparation.categories.get(name, {})
 
 
 def _gaps(array: NDArray[Any]) -> NDArray[np.bool_]:
@@ -316,9 +335,7 @@ def _gaps(array: NDArray[Any]) -> NDArray[np.bool_]:
     return np.array([any(map(is_gap, row)) for row in flat], np.bool_)
 
 
-def _by_column(
-    name: str, gaps: NDArray[np.bool_], preparation: Preparation, origin: Origin
-) -> Iterator[tuple[str, int]]:
+def _by_column(name: str, gaps: NDArray[np.bool_], one_hot: Categories, origin: Origin) -> Iterator[tuple[str, int]]:
     """Yield the columns with the number of their missing cells, or the name of an input that has no columns."""
     flat = gaps.reshape(len(gaps), -1)
     if name not in origin.elements:
@@ -326,7 +343,7 @@ def _by_column(
             yield name, count
         return
     # All elements of a category are missing at once.
-    categories = preparation.categories.get(name) or dict.fromkeys(origin.elements[name], ())
+    categories = one_hot or dict.fromkeys(origin.elements[name], ())
     for column, span in spans(categories):
         if count := int(flat[:, span.start].sum()):
             yield column, count

@@ -1,0 +1,14 @@
+model_input u, v[3], x[4]; model_output y; model U[5][2], b[5], s;
+gradient gU -> U, gb -> b, gs -> s; iterator k[0:2], i[0:3], j[0:3];
+h = sum[k](U[u / 2][k]);
+a = U[y][0];
+c = b[sigmoid(u)] + b[s] + b[u + 0.5];
+d = U[u] + U[u][2];
+p[1] = x[0];
+q = p[u];
+r[u] = 1;
+gb[0] = 1;
+gb[v[i]] = x[i];
+gU[u][k] = gU[u][k] + x[0];
+gs = gs[u];
+gU[v[i]][k] = j * x[i];
