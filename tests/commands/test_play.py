@@ -477,3 +477,14 @@ def test_made_up_labels_of_margins_are_signs() -> None:
 def test_data_that_cannot_be_made_up_is_an_error(text: str, said: str) -> None:
     with pytest.raises(TablaError, match=said):
         made_up(build(Source.from_text(text, "line.t"), Options(pes=2)))
+
+
+def test_made_up_numbers_of_rows_are_rows() -> None:
+    """A program that looks rows up gets numbers of rows, and each row some samples."""
+    text = "model_input u, x; model_output y; model U[7], w; gradient gU -> U, gw -> w;"
+    text += "mu = 0.25; e = U[u] + w * x - y; gU[u] = e; gw = e * x;"
+    made = build(Source.from_text(text, "rows.t"), Options(pes=2))
+    data = made_up(made)
+    assert set(data["u"].tolist()) == set(range(7))
+    training = made.train(data, epochs=5, engine="model")
+    assert training.machine[-1].loss < 0.1 * training.machine[0].loss

@@ -33,8 +33,8 @@ from tabla.graph.graph import (
 from tabla.graph.passes.framework import Condition, graph_pass
 from tabla.graph.rewrite import with_statements
 
-_ROW = "row'"
-"""The index of the rows. No program has this name."""
+_ROW = "row."
+"""The index of the rows. No name of a program has a dot."""
 
 
 def _gathers(graph: Graph) -> dict[str, list[Statement]]:
