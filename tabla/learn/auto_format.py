@@ -22,6 +22,7 @@ from tabla.build.options import Options
 from tabla.build.rate import built_rate, with_mantissa
 from tabla.build.stages import Stages
 from tabla.graph.compiled.plans import Evaluators, seconds
+from tabla.graph.evaluate_float import FloatPlan
 from tabla.graph.format import Format, width_of
 from tabla.graph.graph import Graph
 from tabla.graph.passes.model_guard import largest_allowed
@@ -129,7 +130,7 @@ def for_build(
 def wide_stages(made: Made, options: Options) -> Stages:
     """Return the stages of the program in the first format of wide words that holds its constants.
 
-    A program with integers is a `TablaError`.
+    A program with integers is a `TablaError`, unless all of them are inputs of a program that learns: these say rows.
     """
     fault: TablaError | None = None
     for text in _WIDE:
@@ -139,8 +140,9 @@ def wide_stages(made: Made, options: Options) -> Stages:
         except TablaError as found:
             fault = fault or found
             continue
-        if wide.reading.integers:
-            name = sorted(wide.reading.integers)[0]
+        rows = {t.name for t in wide.lowered.tensors.values() if t.role == "input"} if wide.lowered.updates else set()
+        if others := wide.reading.integers - rows:
+            name = sorted(others)[0]
             raise TablaError(
                 f"'{name}' holds integers, and --format {options.format} chooses for real numbers alone",
                 hint="name a format, such as --format q16.16: its integers have as many bits as its words",
@@ -153,8 +155,12 @@ def wide_stages(made: Made, options: Options) -> Stages:
 def _survey(wide: Stages, found: Samples, models: Mapping[str, Reals], epochs: int) -> Survey:
     size = wide.lowered.samples
     count = found.count // size
-    learnt = {name: array[: count * size] for name, array in found.arrays.items()}
-    return survey(wide.lowered, steps_of(wide, learnt), models, count=count, epochs=epochs, part=found.arrays)
+    # An integer is a word in every format, so as a real number it is as small as the word says.
+    unit = -wide.format.fraction
+    part = {n: np.ldexp(array, unit) if n in wide.integers else array for n, array in found.arrays.items()}
+    learnt = {name: array[: count * size] for name, array in part.items()}
+    plan = FloatPlan.of(wide.lowered, wide.format.fraction if wide.integers else 0)
+    return survey(wide.lowered, steps_of(wide, learnt), models, count=count, epochs=epochs, part=part, plan=plan)
 
 
 def chosen_by(options: Options, found: Survey, judge: Judge) -> tuple[Options, FormatChoice]:
@@ -340,7 +346,7 @@ def _lessons(wide: Stages, start: Start, epochs: int, predict: str | None) -> It
     graph = wide.lowered
     count, passes = trial_size(graph, start.ready.parts.training.count, epochs)
     part = drawn(start.ready.parts.training, count)
-    evaluators = Evaluators.of(graph, wide.format, count // graph.samples * passes * _TRIALS)
+    evaluators = Evaluators.of(graph, wide.format, count // graph.samples * passes * _TRIALS, wide.integer_tensors)
     for rows, others in held_back(part.count, graph.samples):
         rest, judging = part.taken(rows), part.taken(others)
         measured = _measure_of(wide, start, predict, rest, judging, {}, evaluators)
@@ -409,7 +415,7 @@ class _Results:
         part = drawn(data, count // size * size or size)
         part = replace(part, arrays={name: array[: part.count // size * size] for name, array in part.arrays.items()})
         steps = part.count // size
-        evaluators = Evaluators.of(graph, wide.format, steps * _TRIALS)
+        evaluators = Evaluators.of(graph, wide.format, steps * _TRIALS, wide.integer_tensors)
         plan = evaluators.real(graph)
         plan.load(models)
         ran = plan.run(steps_of(wide, part.arrays), [tensor for _, tensor in graph.results], steps)

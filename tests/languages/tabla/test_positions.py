@@ -188,3 +188,15 @@ def test_a_format_holds_more_rows_than_reals() -> None:
     build = tabla.compile(Source.from_text(text), pes=4, effort=0, format="q4.12")
     after = build.simulate({"u": [199, 3, 199], "y": [1.0, 1.0, 2.0], "U": np.zeros(200)}).arrays["U"]
     assert after[199] == 2.0 and after[3] == 1.0 and np.count_nonzero(after) == 2
+
+
+def test_data_choose_the_format() -> None:
+    """Numbers of rows need no integer bits: they are words in every format."""
+    text = RATINGS.replace("U[6]", "U[90]")
+    random = np.random.default_rng(5)
+    users, films = random.integers(0, 90, 400), random.integers(0, 5, 400)
+    data = {"u": users, "m": films, "y": np.cos(users) / 2 + films / 10}
+    build = tabla.compile(Source.from_text(text), data=data, pes=2, effort=0, format="auto", seed=2, epochs=3)
+    assert build.format.integer <= 4 and build.integers == {"u", "m"}
+    trained = build.train(data, seed=2, epochs=3, engine="model")
+    assert trained.machine[-1].loss < 0.3 * trained.machine[0].loss
