@@ -35,7 +35,10 @@ def ran(work: Path, shell: str, **environment: str) -> subprocess.CompletedProce
     )
 
 
-@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize(
+    "closed",
+    [">&-", pytest.param("2>&-", marks=pytest.mark.slow), pytest.param("<&- >&- 2>&-", marks=pytest.mark.slow)],
+)
 def test_closed_streams(work: Path, closed: str) -> None:
     """What goes to a stream that is closed is lost, and nothing else: no file gets its number."""
     ended = ran(work, f"tabla gen m.t --pes 1 -o open >/dev/null 2>&1; tabla gen m.t --pes 1 -o closed {closed}")
@@ -85,7 +88,7 @@ def test_a_folder_that_has_been_removed(work: Path) -> None:
     assert ended.stderr == "error: the current folder has been removed\nhint: go to a folder that exists\n"
 
 
-@pytest.mark.parametrize("encoding", ["utf-8:strict", "ascii:strict"])
+@pytest.mark.parametrize("encoding", ["utf-8:strict", pytest.param("ascii:strict", marks=pytest.mark.slow)])
 def test_names_that_are_not_utf_8(work: Path, encoding: str) -> None:
     """Files of such names are read and written, and a program needs another one, which its files have."""
     os.rename(work / "d.npz", work / f"d{ODD}.npz")

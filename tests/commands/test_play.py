@@ -438,7 +438,14 @@ LEARN_FROM_MADE_UP = ("logistic", "linear", "svm", "softmax", "backprop")
 
 
 # The two hidden layers of backprop2 would take minutes.
-@pytest.mark.parametrize("offer", [each for each in offers() if each.name != "backprop2"], ids=lambda offer: offer.name)
+OFFERS = [
+    pytest.param(each, id=each.name, marks=[pytest.mark.slow] if each.name == "backprop" else [])
+    for each in offers()
+    if each.name != "backprop2"
+]
+
+
+@pytest.mark.parametrize("offer", OFFERS)
 def test_each_offer_learns(offer: Any) -> None:
     pytest.importorskip("sklearn", reason="the real data comes with scikit-learn")
     made = build(Source.from_text(offer.text, f"{offer.name}.t"), Options(pes=4, format=offer.format, saturate=True))

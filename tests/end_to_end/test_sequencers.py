@@ -36,9 +36,9 @@ def test_algorithms_in_icarus(name: str, pes: int, sequencers: int, pes_per_pu: 
 @pytest.mark.parametrize(
     ("pes", "sequencers", "pes_per_pu", "text"),
     [
-        (8, 2, 8, bank(5, words=12, neurons=3)),
+        pytest.param(8, 2, 8, bank(5, words=12, neurons=3), marks=pytest.mark.slow),
         (8, 4, 2, bank(6, words=11, neurons=4)),
-        (6, 3, 3, bank(6, words=16, neurons=4)),
+        pytest.param(6, 3, 3, bank(6, words=16, neurons=4), marks=pytest.mark.slow),
         # Sums that are subtracted go up as complements.
         (8, 2, 4, bank(5, words=12, neurons=3).replace("= sum[i](", "= 0.5 - sum[i](")),
     ],

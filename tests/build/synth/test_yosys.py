@@ -11,7 +11,7 @@ from tabla.build.synth.yosys import synthesise_flat
 from tabla.templates.targets import target, targets
 
 # Yosys takes long to map to these families. The quick tests map to the others.
-SLOW_TO_MAP = ("ice40", "nexus", "xilinx")
+SLOW_TO_MAP = ("gowin", "ice40", "nexus", "xilinx")
 
 
 @pytest.mark.parametrize(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tabla.graph.graph import Graph
 from tabla.schedule import bound
 from tabla.schedule.compile import schedule_graph
 from tabla.templates.template import template_for, timing
+from tests.draws import draws
 from tests.schedule.agreement import Q6_10, shaped_graph
 
 NEURON = """
@@ -62,7 +63,7 @@ def test_few_features_wait_for_each_other() -> None:
     assert schedule.cycles == bound.full(schedule.graph, schedule.template, Q6_10).cycles == 32
 
 
-@settings(max_examples=60)
+@draws(20, 60)
 @given(
     st.integers(1, 300),
     st.sampled_from([0.1, 0.5, 1]),

@@ -48,7 +48,7 @@ def test_starts_are_chosen_by_what_they_promise() -> None:
     assert cycles((16, 32, 16), 16) < cycles((16, 32, 16), 16, replace(DEFAULT, hastened=0))
 
 
-@pytest.mark.parametrize("sizes", [(8, 16, 3), (5, 7, 4)])
+@pytest.mark.parametrize("sizes", [pytest.param((8, 16, 3), marks=pytest.mark.slow), (5, 7, 4)])
 def test_more_effort_is_never_slower_here(sizes: tuple[int, int, int]) -> None:
     """Each level looks at more mappings; all of them give schedules of the same words."""
     found = [cycles(sizes, 8, effort) for effort in EFFORTS[:3]]
