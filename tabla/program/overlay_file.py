@@ -18,6 +18,8 @@ from tabla.templates.template import Template
 SCHEMA = "tabla-overlay-1"
 NAME = "overlay"
 """The name of the Verilog module of every overlay, and of its files."""
+_SAID_ELSEWHERE = ("samples_overlap", "body")
+"""Samples overlap on no overlay, and the limits say how many operations a strand may have."""
 _OTHER = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
 """What a record of another shape raises where it is read."""
 
@@ -28,8 +30,7 @@ def overlay_record(overlay: Overlay) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "fingerprint": overlay.fingerprint,
-        # That samples do not overlap holds for every overlay.
-        "array": {name: v for name, v in asdict(overlay.template).items() if name != "samples_overlap"},
+        "array": {name: v for name, v in asdict(overlay.template).items() if name not in _SAID_ELSEWHERE},
         "limits": {name: list(v) if isinstance(v, tuple) else v for name, v in asdict(overlay.room).items()},
         **({} if bus is None else {"bus": {"width": bus.bits, "step_words": bus.step_words}}),
     }

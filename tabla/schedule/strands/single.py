@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from tabla.graph.body import common_reduction
+from tabla.graph.body import MOST_SLOTS, common_reduction
 from tabla.graph.graph import FLIPPED, Compare, Divide, Extreme, Function, Gather, Linear, Product, Read, Statement
 from tabla.schedule.mapping.fit import AT_ROOT, Fit
 from tabla.schedule.strands.bodies import LaneContext, RootContext, lane_body, root_sum, tested
@@ -46,7 +46,7 @@ def lane_strands(site: Site, statement: Statement, fit: Fit) -> tuple[Strand, St
     context = LaneContext(layout=site.layout, fit=fit, lanes=lanes, loops=loops)
     body = _lane_body(site, statement, context, levels=len(reduced))
     if starts_alone(statement, body, reduced) and not fit.bus:
-        shorter = written_out(statement)
+        shorter = written_out(statement, site.template.body or MOST_SLOTS)
         outs, reduced = nest_of(shorter, lanes, fit)
         loops = (*outs, *reduced)
         body = _lane_body(site, shorter, replace(context, loops=loops), levels=len(reduced))

@@ -31,8 +31,8 @@ class _Axis:
             yield self.name, Affine.make(self.low + turn, {} if self.whole else {self.name: self.count})
 
 
-def written_out(statement: Statement) -> Statement:
-    """Return a sum whose innermost summed indices are written out as terms, as many as one body holds.
+def written_out(statement: Statement, most: int = MOST_SLOTS) -> Statement:
+    """Return a sum whose innermost summed indices are written out as terms, at most as many as `most` in one body.
 
     The words are the same, because a sum is exact until it is rounded. An index that does not fit as a whole runs over
     groups of values. The statement must be a `Linear` in which all terms that are summed run over the same indices.
@@ -40,7 +40,7 @@ def written_out(statement: Statement) -> Statement:
     assert isinstance(statement.operation, Linear)
     terms = statement.operation.terms
     summed, alone = [t for t in terms if t.reduce], [t for t in terms if not t.reduce]
-    room = max(1, (MOST_SLOTS - len(alone)) // max(1, len(summed)))
+    room = max(1, (most - len(alone)) // max(1, len(summed)))
     axes: list[_Axis] = []
     left = list(statement.reduced)
     while left and room > 1:
