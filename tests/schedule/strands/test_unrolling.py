@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -12,6 +13,9 @@ from hypothesis import strategies as st
 
 from tabla.graph.body import MOST_SLOTS
 from tabla.graph.graph import Affine, Index, Linear, Read, Statement, Term
+from tabla.schedule.check import check
+from tabla.schedule.compile import schedule_graph
+from tabla.schedule.mapping.effort import EFFORTS
 from tabla.schedule.strands.strand import Strand
 from tabla.schedule.strands.unrolling import written_out
 from tests.languages.onnx.models import Case, drawn, node, read
@@ -81,6 +85,17 @@ def test_a_window_of_each_channel_starts_once() -> None:
     case = Case(nodes=nodes, arrays=arrays, shapes={"x": (8, 6, 6)})
     (strand,) = lane_strands(case, 8)
     assert (len(strand.body), strand.reduce, strand.counts) == (10, 0, (2, 2, 1))
+
+
+@pytest.mark.parametrize(("most", "body"), [(0, 10), (9, 4), (4, 4), (3, 2), (2, 2)])
+def test_no_more_is_written_out_than_an_array_has_room_for(most: int, body: int) -> None:
+    """An overlay has strands of a few operations. A third of nine products and the bias are four."""
+    arrays = {"w": drawn(8, 1, 3, 3), "b": drawn(8), "v": drawn(8, 1, 3, 3), "c": drawn(8)}
+    nodes = [node("Conv", "x w b", "t", group=8), node("Conv", "t v c", "y", group=8)]
+    made = read(Case(nodes=nodes, arrays=arrays, shapes={"x": (8, 6, 6)}).proto(), pes=8, effort=0)
+    schedule = schedule_graph(made.graph, replace(made.template, body=most), made.format, EFFORTS[0])
+    check(schedule)
+    assert max(len(strand.body) for strand in schedule.units["lane_issue"]) == body
 
 
 def test_a_bias_that_lies_beside_the_weights_gets_a_second_bank() -> None:
