@@ -147,7 +147,7 @@ def test_the_list(capsys: pytest.CaptureFixture[str]) -> None:
     placed = [(group.name, each.name, each.description) for group in groups() for each in group.passes]
     assert [tuple(row[:3]) for row in rows[1:-1]] == placed and rows[-1][1] == "inference"
     conditions = {row[1]: row[3] for row in rows if len(row) == 4}
-    assert conditions["minibatch"] == "a step has more than one sample" and len(conditions) == 10
+    assert conditions["minibatch"] == "a step has more than one sample" and len(conditions) == 11
 
 
 def test_a_pass_without_work_says_so(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
