@@ -72,7 +72,7 @@ def test_shared_parts_stay_shared_and_equal_ones_apart() -> None:
 
 
 def test_a_schedule_is_the_same_after_reading() -> None:
-    made = build("examples/backprop.t", Options(pes=4))
+    made = build("examples/backprop.t", Options(pes=4, effort=0))
     assert value_of(text_of(made.schedule)).text() == made.schedule.text()
 
 

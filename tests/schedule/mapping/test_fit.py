@@ -30,6 +30,7 @@ from tabla.schedule.check import check
 from tabla.schedule.mapping.fit import AT_ROOT, Fit, fits, read_from_bus, without_bus
 from tabla.schedule.mapping.places import ALL, EVERY, ROOT, Span, Spot
 from tabla.schedule.placing.build import schedule_mapping
+from tests.draws import draws
 from tests.graph.examples import Builder, at, product, word
 from tests.languages.tabla.random_programs import programs
 from tests.schedule.agreement import Q6_10, agree_on, shaped_graph
@@ -154,7 +155,7 @@ def test_needs_are_the_lanes_of_the_points(graph: Graph) -> None:
 # ---- the machine computes the right words in every way
 
 
-@settings(max_examples=60)
+@draws(20, 60)
 @given(st.booleans().flatmap(lambda learns: programs(learns=learns)), st.sampled_from([1, 2, 3, 4]), st.integers(0, 99))
 def test_every_fit_of_random_programs_runs(text: str, pes: int, seed: int) -> None:
     graph = shaped_graph(text)
