@@ -78,7 +78,7 @@ def test_a_worker_that_dies_once_changes_nothing(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_all_processes_and_keeps_the_figures(tmp_path: Path, number: signal.Signals) -> None:
-    words = ["explore", str(EXAMPLE), "--pes", "1-32", "--format", "q6.10,q5.11,q4.12", "--workers", "2"]
+    words = ["explore", str(EXAMPLE), "--pes", "1-8", "--format", "q6.10,q5.11,q4.12", "--workers", "2"]
     words += ["-o", str(tmp_path / "report")]
     command = [sys.executable, "-m", "tabla", *words]
     records = tmp_path / "report" / NAME
