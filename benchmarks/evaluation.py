@@ -52,7 +52,7 @@ def measured(name: str, made: Build, samples: int, aim: float) -> Row:
     evaluators = Evaluators(compiled=True)
     shapes, models = shapes_of(graph, "input", "label"), initial_models(shapes_of(graph, "model"), 1)
     reals = {tensor: chance.uniform(-1, 1, (samples, *shape)) for tensor, shape in shapes.items()}
-    fixed, real = evaluators.fixed(graph, made.format), evaluators.real(graph)
+    fixed, real = evaluators.fixed(graph, made.format), evaluators.real(graph, made.format)
     words: dict[str, Any] = {tensor: to_words(array, made.format, tensor) for tensor, array in reals.items()}
     fixed.load({tensor: to_words(array, made.format, tensor) for tensor, array in models.items()})
     real.load(models)

@@ -55,11 +55,11 @@ class _Kept(Evaluators):
             self.in_words[learns] = Evaluators.fixed(self, graph, fmt)
         return self.in_words[learns]
 
-    def real(self, graph: Graph) -> RealsPlan:
+    def real(self, graph: Graph, fmt: Format) -> RealsPlan:
         """Return the plan in float64, which is made once."""
         learns = bool(graph.updates)
         if learns not in self.in_reals:
-            self.in_reals[learns] = Evaluators.real(self, graph)
+            self.in_reals[learns] = Evaluators.real(self, graph, fmt)
         return self.in_reals[learns]
 
 
@@ -109,7 +109,7 @@ class Trainer:
     @property
     def reals_plan(self) -> RealsPlan:
         """The plan that learns in float64."""
-        return self._evaluators.real(self.stages.lowered)
+        return self._evaluators.real(self.stages.lowered, self.stages.format)
 
     def start(self, seed: int) -> Start:
         """Return what training starts from: samples of each part, and the initial models."""

@@ -106,7 +106,7 @@ def measured(problem: Problem, pes: int = PES) -> Row:
     """Measure a problem. Models that differ from those of the evaluation in float64 are an AssertionError."""
     made = build(problem.file, problem.options(pes))
     models, data = drawn(made)
-    plan = NUMPY.real(made.lowered)
+    plan = NUMPY.real(made.lowered, made.format)
     plan.load(models)
     wanted = plan.run(data, [], SAMPLES).models
     rates = []

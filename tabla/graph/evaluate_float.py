@@ -1,7 +1,8 @@
 """The meaning of a graph in float64: what the program would learn if words had infinitely many digits.
 
 Constants are not quantised and nothing saturates. Outside its domain a function gives inf or nan. An integer n of the
-machine is the number n * 2^-F there, as its word says for a format with F fraction bits (:class:`WithIntegers`).
+machine is the number n * 2^-F there, as its word says for a format with F fraction bits. Users of a plan give and get n
+itself where they know the tensors of integers (`WithIntegers` in :mod:`tabla.graph.compiled.plans`).
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce as fold
-from typing import Any, Protocol, assert_never
+from typing import Any, assert_never
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,40 +80,6 @@ class FloatPlan:
         """Work through samples (arrays with a leading axis) from the models as they are."""
         kept = self.memory.run(self.compute, samples, keep, count)
         return FloatRun(models=self.memory.models(), kept=kept)
-
-
-class RealPlan(Protocol):
-    """A graph made ready to work in float64."""
-
-    def load(self, models: Mapping[str, Reals]) -> None:
-        """Set the models."""
-
-    def run(self, samples: Mapping[str, Reals], keep: Sequence[str] = (), count: int | None = None) -> FloatRun:
-        """Work through samples, as :meth:`FloatPlan.run` does."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class WithIntegers:
-    """A plan with tensors of integers: users give and get each integer as the number that it is.
-
-    `plan` works with numbers that are 2^-`fraction` of these. `names` are the tensors of integers.
-    """
-
-    plan: RealPlan
-    names: frozenset[str]
-    fraction: int
-
-    def load(self, models: Mapping[str, Reals]) -> None:
-        """Set the models."""
-        self.plan.load(self._scaled(models, -self.fraction))
-
-    def run(self, samples: Mapping[str, Reals], keep: Sequence[str] = (), count: int | None = None) -> FloatRun:
-        """Work through samples as :meth:`FloatPlan.run` does."""
-        ran = self.plan.run(self._scaled(samples, -self.fraction), keep, count)
-        return FloatRun(models=self._scaled(ran.models, self.fraction), kept=self._scaled(ran.kept, self.fraction))
-
-    def _scaled(self, arrays: Mapping[str, Reals], bits: int) -> dict[str, Reals]:
-        return {name: np.ldexp(array, bits) if name in self.names else array for name, array in arrays.items()}
 
 
 class _RealNumbers:

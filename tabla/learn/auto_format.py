@@ -21,7 +21,7 @@ from tabla.build.arrays import Samples, held, steps_of, words_of
 from tabla.build.options import Options
 from tabla.build.rate import built_rate, with_mantissa
 from tabla.build.stages import Stages
-from tabla.graph.compiled.plans import Evaluators, seconds
+from tabla.graph.compiled.plans import Evaluators, scaled, seconds
 from tabla.graph.evaluate_float import FloatPlan
 from tabla.graph.format import Format, width_of
 from tabla.graph.graph import Graph
@@ -156,10 +156,9 @@ def _survey(wide: Stages, found: Samples, models: Mapping[str, Reals], epochs: i
     size = wide.lowered.samples
     count = found.count // size
     # An integer is a word in every format, so as a real number it is as small as the word says.
-    unit = -wide.format.fraction
-    part = {n: np.ldexp(array, unit) if n in wide.integers else array for n, array in found.arrays.items()}
+    part = scaled(found.arrays, wide.integers, -wide.format.fraction)
     learnt = {name: array[: count * size] for name, array in part.items()}
-    plan = FloatPlan.of(wide.lowered, wide.format.fraction if wide.integers else 0)
+    plan = FloatPlan.of(wide.lowered, wide.format.fraction)
     return survey(wide.lowered, steps_of(wide, learnt), models, count=count, epochs=epochs, part=part, plan=plan)
 
 
@@ -280,7 +279,7 @@ class Learner:
         be a user, for example, whose tastes are learnt from that sample alone.
         """
         for lesson in lessons:
-            plan = lesson.evaluators.real(wide.lowered)
+            plan = lesson.evaluators.real(wide.lowered, wide.format)
             plan.load(lesson.models)
             models = lesson.models
             for epoch in range(lesson.epochs):
@@ -416,7 +415,7 @@ class _Results:
         part = replace(part, arrays={name: array[: part.count // size * size] for name, array in part.arrays.items()})
         steps = part.count // size
         evaluators = Evaluators.of(graph, wide.format, steps * _TRIALS, wide.integer_tensors)
-        plan = evaluators.real(graph)
+        plan = evaluators.real(graph, wide.format)
         plan.load(models)
         ran = plan.run(steps_of(wide, part.arrays), [tensor for _, tensor in graph.results], steps)
         real = {shown: ran.kept[tensor] for shown, tensor in graph.results}

@@ -192,7 +192,10 @@ class _Run:
     def float64(self, wide: Stages) -> tuple[Measure, Score]:
         """Learn in float64. Return the measure of the validation part and the score there."""
         evaluators, measure = self.evaluators(wide), self.measured(wide)
-        plan, steps = evaluators.real(wide.lowered), self._steps(wide, self.start.ready.parts.training.arrays)
+        plan, steps = (
+            evaluators.real(wide.lowered, wide.format),
+            self._steps(wide, self.start.ready.parts.training.arrays),
+        )
         plan.load(self.start.models)
         found = self._kept(self.start.models, lambda: plan.run(steps).models, measure.of_reals)
         if not math.isfinite(found.metric):

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tabla.base.arrays import Arrays
-from tabla.graph.compiled.plans import Evaluators, WordsPlan
+from tabla.graph.compiled.plans import RealsPlan, WordsPlan
 from tabla.graph.evaluate import Counts
 from tabla.graph.graph import Graph
 from tabla.learn.data.parts import Best, Parts
@@ -139,20 +139,19 @@ def learn(
     graph: Graph,
     learner: Learner,
     fixed: WordsPlan,
+    real: RealsPlan,
     measure: Parts,
     lesson: LearningSteps,
     *,
-    evaluators: Evaluators,
     report: Report,
 ) -> Outcome:
     """Train, and score the models with `measure` after each epoch.
 
     After each epoch every word of every model is compared with the fixed-point evaluation; a difference is an
     AssertionError, because it is a fault of this tool. A learner that evaluates compares a part of its steps itself.
-    `fixed` is the evaluation of the steps, that of the learner if it has one, and `evaluators` make that in float64.
+    `fixed` is the evaluation of the steps, that of the learner if it has one, and `real` is that in float64.
     """
     evaluates = isinstance(learner, Evaluated)
-    real = evaluators.real(graph)
     if not evaluates:
         fixed.load(lesson.words)
     real.load(lesson.models)

@@ -84,7 +84,7 @@ class Measure:
             format=number,
             _graph=frozen,
             _fixed=evaluators.fixed(frozen, number),
-            _float=evaluators.real(frozen),
+            _float=evaluators.real(frozen, number),
         )
 
     def of_words(self, models: Mapping[str, Words]) -> Score:

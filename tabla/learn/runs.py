@@ -173,7 +173,7 @@ def evaluation(build: Stages, inputs: Data, run: LearnOptions, *, float64: bool 
         return Evaluation(arrays=_returned(build, after, results, stacked=data.stacked), events=None, treated=treated)
     if float64:
         # A graph file has no other meaning, and neither has what predicts, which is cut out of a graph.
-        real = evaluators.real(graph)
+        real = evaluators.real(graph, build.format)
         real.load(models)
         ran = real.run(steps_of(build, data.arrays), keep, count)
         after, kept = dict(ran.models), dict(ran.kept)

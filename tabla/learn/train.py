@@ -282,7 +282,8 @@ def _learned(task: _Task, report: Report) -> tuple[Outcome, int]:
             epochs=task.learning.passes,
             patience=task.learning.patience,
         )
-        outcome = learn(graph, learner, plan, task.parts, lesson, evaluators=task.evaluators, report=report)
+        real = task.evaluators.real(graph, number)
+        outcome = learn(graph, learner, plan, real, task.parts, lesson, report=report)
         return outcome, learner.checked * graph.samples if isinstance(learner, Evaluated) else 0
 
 

@@ -128,7 +128,7 @@ def begun(
         count = len(samples.inputs) // options.minibatch
         whole = {name: array[: count * options.minibatch] for name, array in samples.arrays(0).items()}
         evaluators = Evaluators.of(wide.lowered, wide.format, _FITS * epochs * count)
-        plan = evaluators.real(wide.lowered)
+        plan = evaluators.real(wide.lowered, wide.format)
         roomy = {INPUT: _ROOM * samples.inputs}
         if reach:
             further = np.full((1, samples.inputs.shape[1]), reach)
@@ -164,7 +164,7 @@ def _lessons(
 
         def of_reals(models: Mapping[str, Reals], judging: Samples = judging) -> float:
             decided, decision = _deciding(wide)
-            plan = evaluators.real(decided)
+            plan = evaluators.real(decided, wide.format)
             plan.load(models)
             found = plan.run(_unlabelled(decided, judging.inputs), [decision]).kept[decision]
             # The values of a run that diverged may be too large for float64; their loss is then infinite or no number.

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -19,7 +19,7 @@ from tabla.graph.compiled.program import FUNCTIONS, Program, reals_program, word
 from tabla.graph.compiled.text import UnsupportedError
 from tabla.graph.constraints import points
 from tabla.graph.evaluate import Counts, FixedPlan, Run
-from tabla.graph.evaluate_float import FloatPlan, FloatRun, WithIntegers
+from tabla.graph.evaluate_float import FloatPlan, FloatRun
 from tabla.graph.format import Format
 from tabla.graph.gathers import refuse
 from tabla.graph.graph import Gather, Graph
@@ -199,21 +199,47 @@ class CompiledFloatPlan:
         return FloatRun(models=self.machine.memory.models(), kept=kept)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class WithIntegers:
+    """A plan with tensors of integers: users give and get each integer as the number that it is.
+
+    `plan` works with numbers that are 2^-`fraction` of these. `names` are the tensors of integers.
+    """
+
+    plan: RealsPlan
+    names: frozenset[str]
+    fraction: int
+
+    def load(self, models: Mapping[str, Reals]) -> None:
+        """Set the models."""
+        self.plan.load(scaled(models, self.names, -self.fraction))
+
+    def run(self, samples: Mapping[str, Reals], keep: Sequence[str] = (), count: int | None = None) -> FloatRun:
+        """Work through samples as :meth:`FloatPlan.run` does."""
+        ran = self.plan.run(scaled(samples, self.names, -self.fraction), keep, count)
+        models, kept = (scaled(arrays, self.names, self.fraction) for arrays in (ran.models, ran.kept))
+        return FloatRun(models=models, kept=kept)
+
+
+def scaled(arrays: Mapping[str, Reals], names: Container[str], bits: int) -> dict[str, Reals]:
+    """Return arrays of which those called `names` are multiplied by 2^`bits`."""
+    return {name: np.ldexp(array, bits) if name in names else array for name, array in arrays.items()}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluators:
     """How a program is evaluated: in machine code, or in numpy. `note` says in one line why it is numpy, if machine
-    code would have been better. The tensors `integers` are integers of a format with `fraction` fraction bits.
+    code would have been better. The tensors `integers` hold integers.
     """
 
     compiled: bool = False
     note: str = ""
     integers: frozenset[str] = frozenset()
-    fraction: int = 0
 
     @staticmethod
     def of(graph: Graph, fmt: Format, steps: int, integers: frozenset[str] = frozenset()) -> Evaluators:
         """Choose for so many steps of a graph. Machine code takes seconds to make, so few steps are left to numpy."""
-        numpy = Evaluators(integers=integers, fraction=fmt.fraction if integers else 0)
+        numpy = Evaluators(integers=integers)
         if steps * seconds(graph) < LONG:
             return numpy
         if not available():
@@ -229,11 +255,11 @@ class Evaluators:
         """Return a plan in words. The faults are those of :meth:`FixedPlan.of`."""
         return CompiledFixedPlan.of(graph, fmt) if self.compiled else FixedPlan.of(graph, fmt)
 
-    def real(self, graph: Graph) -> RealsPlan:
-        """Return a plan in float64."""
+    def real(self, graph: Graph, fmt: Format) -> RealsPlan:
+        """Return a plan in float64 of a graph that was made for a format."""
         make = CompiledFloatPlan.of if self.compiled else FloatPlan.of
-        plan: RealsPlan = make(graph, self.fraction)
-        return WithIntegers(plan=plan, names=self.integers, fraction=self.fraction) if self.integers else plan
+        plan: RealsPlan = make(graph, fmt.fraction)
+        return WithIntegers(plan=plan, names=self.integers, fraction=fmt.fraction) if self.integers else plan
 
 
 NUMPY = Evaluators()

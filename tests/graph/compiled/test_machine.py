@@ -148,7 +148,7 @@ def test_numpy_takes_short_runs_and_all_runs_without_numba(monkeypatch: pytest.M
     chosen = Evaluators.of(graph, fmt, steps=10**6)
     assert chosen.note.startswith("numpy evaluates this program, because numba is not installed: pip install ")
     assert isinstance(chosen.fixed(graph, fmt), FixedPlan)
-    assert isinstance(chosen.real(graph), FloatPlan)
+    assert isinstance(chosen.real(graph, fmt), FloatPlan)
     assert Evaluators.of(graph, fmt, steps=100).note == "", "numpy is as good there"
 
 

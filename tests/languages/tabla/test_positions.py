@@ -200,3 +200,17 @@ def test_data_choose_the_format() -> None:
     assert build.format.integer <= 4 and build.integers == {"u", "m"}
     trained = build.train(data, seed=2, epochs=3, engine="model")
     assert trained.machine[-1].loss < 0.3 * trained.machine[0].loss
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_float64_reads_where_a_kernel_computes_the_row(compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No input is an integer here, and the row is one all the same."""
+    if compiled:
+        pytest.importorskip("numba")
+        monkeypatch.setattr("tabla.graph.compiled.plans.LONG", 0.0)
+    text = """input x: real; label y: real; model U[4]: real; value gU[4]: real; value h: real; value e: real;
+h = U[integer(x)]; e = h - y; gU[r] = select(integer(x) == r, e, 0.0) for r in 0:4; update U -= 0.5 * gU;"""
+    build = tabla.compile(Source.from_text(text, "rows.kernel"), pes=2, effort=0)
+    rows = np.random.default_rng(0).integers(0, 4, 60)
+    trained = build.train({"x": rows + 0.5, "y": rows * 0.5}, seed=1, epochs=5, engine="model")
+    assert trained.reference[0].loss > 0.1 and trained.reference[-1].loss < 1e-6 and trained.machine[-1].loss < 1e-4
