@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from tabla.graph import function_reals
 from tabla.graph.fixed_kernels import COMPARISONS, EXTREMES
 from tabla.graph.functions import apply_to_reals
-from tabla.graph.gathers import gathered
+from tabla.graph.gathers import gathered, scattered
 from tabla.graph.graph import (
     Compare,
     Constant,
@@ -30,6 +30,7 @@ from tabla.graph.graph import (
     Linear,
     Ordinal,
     Product,
+    Scatter,
     Statement,
 )
 from tabla.graph.masked import Operands
@@ -99,6 +100,8 @@ def _kernel(graph: Graph, statement: Statement, buffers: Mapping[str, Reals], fr
     operands = Operands.of(statement, buffers, _RealNumbers())
     if isinstance(statement.operation, Gather):
         return operands.around(gathered(operands, statement.operation, flat=graph.flat_gathers, fraction=fraction))
+    if isinstance(statement.operation, Scatter):
+        return operands.around(scattered(operands, statement.operation, flat=graph.flat_gathers, fraction=fraction))
     target, value = operands.target, _value(statement, operands)
 
     def run() -> None:
@@ -137,8 +140,8 @@ def _value(statement: Statement, operands: Operands) -> Callable[[], Any]:
             axes = tuple(range(len(indices), whole.ndim))
             begin = 2.0**shift if initial is None else operands.outputs(initial)
             return lambda: begin * np.prod(np.ldexp(whole, -shift), axis=axes)
-        case Gather():
-            raise AssertionError("a gather puts its words in place itself")
+        case Gather() | Scatter():
+            raise AssertionError("gathers and scatters put their words in place themselves")
         case Extreme(op=extreme, operands=words, reduce=reduce, initial=initial):
             box = [*indices, *(reduced[name] for name in reduce)]
             neutral = -np.inf if extreme == "max" else np.inf

@@ -18,7 +18,7 @@ from tabla.graph import function_words
 from tabla.graph.accumulate import Sum, Summand
 from tabla.graph.format import Format
 from tabla.graph.functions import apply_to_words
-from tabla.graph.gathers import gathered
+from tabla.graph.gathers import gathered, scattered
 from tabla.graph.graph import (
     Compare,
     CompareOp,
@@ -35,6 +35,7 @@ from tabla.graph.graph import (
     Ordinal,
     Product,
     Read,
+    Scatter,
     Statement,
     is_stored,
 )
@@ -162,6 +163,8 @@ def _kernel(site: _Site) -> Kernel:
             return _extreme(site, operation)
         case Gather():
             return gathered(site.operands, operation, flat=site.flat)
+        case Scatter():
+            return scattered(site.operands, operation, flat=site.flat)
         case _:
             assert_never(operation)
 

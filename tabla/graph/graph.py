@@ -5,7 +5,7 @@ The meaning of every node, to the bit, is in ``docs/decisions/0002-graph-and-rou
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import prod
@@ -339,7 +339,50 @@ class Gather:
     subscripts: tuple[Affine | Gathered, ...]
 
 
-Operation = Linear | Compare | Function | Divide | Product | Extreme | Gather
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Landing:
+    """Words that a scatter puts where data say: `value` goes to the element at `subscripts`, some of them gathered.
+
+    The other subscripts run over their whole axes, each by an output index of the statement.
+    """
+
+    subscripts: tuple[Affine | Gathered, ...]
+    value: Read
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scatter:
+    """The word of `kept`, or that of the last landing at the place of the output.
+
+    `kept` is the element of a model that the statement updates, so that all other elements stay as they are. Landings
+    come in their order, each in the lexicographic order of those of the `reduce` indices that it mentions. Positions
+    must lie inside the tensor.
+    """
+
+    kept: Read
+    landings: tuple[Landing, ...]
+    reduce: tuple[str, ...] = ()
+
+
+Operation = Linear | Compare | Function | Divide | Product | Extreme | Gather | Scatter
+
+
+def landing_names(landing: Landing) -> frozenset[str]:
+    """Return the indices that a landing mentions, in its positions and in its value."""
+    forms = (s.offset if isinstance(s, Gathered) else s for s in landing.subscripts)
+    tables = (table.names for table in tables_of(landing.subscripts))
+    return landing.value.names.union(*(form.names for form in forms), *tables)
+
+
+def landing_box(statement: Statement, landing: Landing) -> tuple[Index, ...]:
+    """Return the indices of the words of a landing in the order in which they land: summed ones, then outputs."""
+    names = landing_names(landing)
+    return tuple(index for index in (*statement.reduced, *statement.indices) if index.name in names)
+
+
+def tables_of(subscripts: Sequence[Affine | Gathered]) -> tuple[Read, ...]:
+    """Return the reads of the tables from which subscripts are gathered, in order."""
+    return tuple(s.table for s in subscripts if isinstance(s, Gathered))
 
 
 def operands_of(operation: Operation) -> tuple[Operand, ...]:
@@ -356,7 +399,9 @@ def operands_of(operation: Operation) -> tuple[Operand, ...]:
         case Extreme(operands=operands, initial=initial):
             return operands if initial is None else (*operands, initial)
         case Gather(subscripts=subscripts):
-            return tuple(s.table for s in subscripts if isinstance(s, Gathered))
+            return tables_of(subscripts)
+        case Scatter(kept=kept, landings=landings):
+            return (kept, *(read for each in landings for read in (*tables_of(each.subscripts), each.value)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

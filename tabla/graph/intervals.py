@@ -29,6 +29,7 @@ from tabla.graph.graph import (
     Ordinal,
     Product,
     Read,
+    Scatter,
     Statement,
     Term,
 )
@@ -136,6 +137,9 @@ def _operation(statement: Statement, found: Mapping[str, Interval]) -> Interval:
             return UNKNOWN if empty else Interval(low, high)
         case Gather(tensor=tensor):
             return found[tensor]
+        case Scatter(kept=kept, landings=landings):
+            parts = [of(kept), *(of(each.value) for each in landings)]
+            return Interval(min(part.low for part in parts), max(part.high for part in parts))
         case _:
             assert_never(operation)
 

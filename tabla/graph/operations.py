@@ -34,6 +34,7 @@ from tabla.graph.graph import (
     Ordinal,
     Product,
     Read,
+    Scatter,
     Statement,
     Term,
 )
@@ -92,7 +93,7 @@ def count_statement(statement: Statement, flags: frozenset[str]) -> Operations:
             return Operations(functions={name: points})
         case Divide(unit=unit):
             return Operations(functions={unit: points})
-        case Gather():
+        case Gather() | Scatter():
             return Operations()
         case _:
             assert_never(operation)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import assert_never
 
@@ -17,12 +17,14 @@ from tabla.graph.graph import (
     Gather,
     Gathered,
     Graph,
+    Landing,
     Linear,
     Operand,
     Operation,
     Ordinal,
     Product,
     Read,
+    Scatter,
     Statement,
     Tensor,
     Term,
@@ -33,6 +35,14 @@ def with_statements(graph: Graph, statements: Iterable[Statement]) -> Graph:
     """Return the graph with these statements, in this order and numbered anew."""
     numbered = tuple(s if s.id == n else replace(s, id=n) for n, s in enumerate(statements))
     return replace(graph, statements=numbered)
+
+
+def new_name(wanted: str, taken: Container[str]) -> str:
+    """Return a name that is not taken: the wanted one, or with a number behind it."""
+    name, number = wanted, 1
+    while name in taken:
+        name, number = f"{wanted}{number}", number + 1
+    return name
 
 
 def needed_for(wanted: Iterable[str], statements: Sequence[Statement]) -> tuple[tuple[Statement, ...], frozenset[str]]:
@@ -66,16 +76,27 @@ def with_operands(operation: Operation, change: Callable[[Operand], Operand]) ->
         case Extreme(operands=operands, initial=initial):
             first = None if initial is None else change(initial)
             return replace(operation, operands=tuple(map(change, operands)), initial=first)
+        case Scatter(kept=kept, landings=landings):
+            return replace(
+                operation, kept=_read(kept, change), landings=tuple(_landing(each, change) for each in landings)
+            )
         case _:
             assert_never(operation)
 
 
 def _subscript(subscript: Affine | Gathered, change: Callable[[Operand], Operand]) -> Affine | Gathered:
-    """A gathered subscript keeps its table where the change is no element of a tensor."""
-    if isinstance(subscript, Affine):
-        return subscript
-    table = change(subscript.table)
-    return replace(subscript, table=table) if isinstance(table, Read) else subscript
+    return subscript if isinstance(subscript, Affine) else replace(subscript, table=_read(subscript.table, change))
+
+
+def _landing(landing: Landing, change: Callable[[Operand], Operand]) -> Landing:
+    subscripts = tuple(_subscript(subscript, change) for subscript in landing.subscripts)
+    return Landing(subscripts=subscripts, value=_read(landing.value, change))
+
+
+def _read(read: Read, change: Callable[[Operand], Operand]) -> Read:
+    """Return a changed read. One that must be an element of a tensor stays where the change would make it another."""
+    changed = change(read)
+    return changed if isinstance(changed, Read) else read
 
 
 def with_tensors(graph: Graph, tensors: Mapping[str, Tensor]) -> Graph:
@@ -95,7 +116,7 @@ def summed_names(operation: Operation) -> tuple[str, ...]:
     match operation:
         case Linear(terms=terms):
             return tuple(dict.fromkeys(name for term in terms for name in term.reduce))
-        case Product(reduce=reduce) | Extreme(reduce=reduce):
+        case Product(reduce=reduce) | Extreme(reduce=reduce) | Scatter(reduce=reduce):
             return reduce
         case Compare() | Function() | Divide() | Gather():
             return ()
@@ -125,6 +146,25 @@ def operand_at(operand: Operand, values: Mapping[str, Affine]) -> Operand:
             return operand
         case _:
             assert_never(operand)
+
+
+def operation_at(operation: Operation, values: Mapping[str, Affine]) -> Operation:
+    """Return the operation with its indices replaced in all subscripts. The indices that it sums over stay."""
+
+    def at(subscripts: Sequence[Affine | Gathered]) -> tuple[Affine | Gathered, ...]:
+        return tuple(
+            replace(s, offset=substituted(s.offset, values)) if isinstance(s, Gathered) else substituted(s, values)
+            for s in subscripts
+        )
+
+    changed = with_operands(operation, lambda operand: operand_at(operand, values))
+    match changed:
+        case Gather(subscripts=subscripts):
+            return replace(changed, subscripts=at(subscripts))
+        case Scatter(landings=landings):
+            return replace(changed, landings=tuple(replace(e, subscripts=at(e.subscripts)) for e in landings))
+        case _:
+            return changed
 
 
 def read_once(graph: Graph) -> frozenset[str]:

@@ -26,6 +26,7 @@ from tabla.graph.graph import (
     Ordinal,
     Product,
     Read,
+    Scatter,
     Statement,
     Term,
     is_stored,
@@ -128,9 +129,20 @@ def _operation(statement: Statement) -> str:
             extreme = f"{op}{_names(reduce) if reduce else ''}({', '.join(map(operand_text, operands))})"
             return extreme if initial is None else f"{op}({operand_text(initial)}, {extreme})"
         case Gather(tensor=tensor, subscripts=subscripts):
-            return tensor + "".join(f"[{_subscript(subscript)}]" for subscript in subscripts)
+            return _gathered(tensor, subscripts)
+        case Scatter(kept=kept, landings=landings, reduce=reduce):
+            parts = (
+                part
+                for each in landings
+                for part in (_gathered(kept.tensor, each.subscripts), operand_text(each.value))
+            )
+            return f"scatter{_names(reduce) if reduce else ''}({', '.join((operand_text(kept), *parts))})"
         case _:
             assert_never(operation)
+
+
+def _gathered(tensor: str, subscripts: Sequence[Affine | Gathered]) -> str:
+    return tensor + "".join(f"[{_subscript(subscript)}]" for subscript in subscripts)
 
 
 def _subscript(subscript: Affine | Gathered) -> str:

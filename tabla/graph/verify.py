@@ -29,10 +29,13 @@ from tabla.graph.graph import (
     Ordinal,
     Product,
     Read,
+    Scatter,
     Statement,
     Tensor,
     Term,
     is_stored,
+    landing_names,
+    tables_of,
 )
 from tabla.graph.windows import ramp, window
 
@@ -73,6 +76,8 @@ def verify(graph: Graph) -> None:
                 _check_operand(operand, box, statement.constraints, written)
             if isinstance(statement.operation, Gather):
                 _check_gather(statement, statement.operation, written, flat=graph.flat_gathers)
+            if isinstance(statement.operation, Scatter):
+                _check_scatter(statement, statement.operation, graph)
             _check_write(statement, graph, written)
         except GraphFault as fault:
             raise GraphFault(f"statement {statement.id} ({statement.target}): {fault}") from None
@@ -135,7 +140,7 @@ def _check_indices(statement: Statement) -> None:
             if not terms:
                 raise GraphFault("a sum of no terms")
             summed = {name for term in terms for name in _distinct(term.reduce)}
-        case Product(reduce=reduce) | Extreme(reduce=reduce):
+        case Product(reduce=reduce) | Extreme(reduce=reduce) | Scatter(reduce=reduce):
             summed = set(_distinct(reduce))
         case Function(name=name):
             if name not in FUNCTIONS or FUNCTIONS[name].operands != 1:
@@ -195,6 +200,10 @@ def operands_with_indices(statement: Statement) -> Iterable[tuple[Operand, tuple
             yield from ((operand, (*statement.indices, *statement.reduced)) for operand in operands)
             if initial is not None:
                 yield initial, statement.indices
+        case Scatter(kept=kept, landings=landings):
+            yield kept, statement.indices
+            landed = (read for each in landings for read in (*tables_of(each.subscripts), each.value))
+            yield from ((read, (*statement.indices, *statement.reduced)) for read in landed)
         case _:
             yield from ((operand, statement.indices) for operand in statement.operands)
 
@@ -224,6 +233,25 @@ def _check_gather(statement: Statement, operation: Gather, written: dict[str, _W
         raise GraphFault(f"a subscript mentions {sorted(strangers)}, which do not run there")
     fixed = [s if isinstance(s, Affine) and not flat else None for s in operation.subscripts]
     written[operation.tensor].check_gather(fixed, statement)
+
+
+def _check_scatter(statement: Statement, operation: Scatter, graph: Graph) -> None:
+    """It writes all of the next value of a model that it keeps. What lands mentions no index of a gathered axis."""
+    kept, shape = operation.kept, graph.tensors[statement.target].shape
+    whole = tuple(Affine.index(index.name) for index in statement.indices)
+    if graph.updates.get(kept.tensor) != statement.target or not statement.write == kept.subscripts == whole:
+        raise GraphFault(f"it does not update {kept.tensor} element by element")
+    if statement.constraints or tuple((i.low, i.high) for i in statement.indices) != tuple((0, n) for n in shape):
+        raise GraphFault("it does not write the whole of a model")
+    for landing in operation.landings:
+        if len(landing.subscripts) != len(shape) or not tables_of(landing.subscripts):
+            raise GraphFault(f"what lands in {kept.tensor} has other axes, or no gathered subscript")
+        pairs = tuple(zip(landing.subscripts, whole, strict=True))
+        outputs = set() if graph.flat_gathers else {at.names[0] for given, at in pairs if isinstance(given, Gathered)}
+        strangers = outputs & landing_names(landing)
+        moved = not graph.flat_gathers and any(isinstance(given, Affine) and given != at for given, at in pairs)
+        if strangers or moved:
+            raise GraphFault(f"what lands in {kept.tensor} depends on where it lands")
 
 
 def _check_write(statement: Statement, graph: Graph, written: dict[str, _Written]) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 
 from tabla.build.files.layered import Place, arrange
-from tabla.graph.graph import Compare, Divide, Extreme, Function, Gather, Graph, Linear, Product, Statement
+from tabla.graph.graph import Compare, Divide, Extreme, Function, Gather, Graph, Linear, Product, Scatter, Statement
 from tabla.graph.text import statement_text
 
 CHARACTER = 6.7  # pixels: the width of a character of the 11-pixel monospaced font
@@ -84,7 +84,7 @@ def _kind(graph: Graph, statement: Statement) -> str:
     match statement.operation:
         case Function() | Divide():
             return "function"
-        case Linear() | Compare() | Product() | Extreme() | Gather():
+        case Linear() | Compare() | Product() | Extreme() | Gather() | Scatter():
             return "value"
 
 

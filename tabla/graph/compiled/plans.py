@@ -120,7 +120,8 @@ class _Machine(Generic[Element]):
         operation = self.graph.statements[statement].operation
         assert isinstance(operation, Gather)
         extent = self.graph.tensors[operation.tensor].shape[axis]
-        refuse(self.graph.statements[statement], operation, axis, position, extent)
+        subscript = operation.subscripts[axis]
+        refuse(self.graph.statements[statement], operation.tensor, subscript, axis, position, extent)
 
 
 def _stack(number: int, buffer: NDArray[Any]) -> NDArray[Any]:

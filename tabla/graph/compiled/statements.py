@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import Generic, assert_never
 
-from tabla.graph.compiled.text import Number, Text
+from tabla.graph.compiled.text import Number, Text, UnsupportedError
 from tabla.graph.constraints import applying
 from tabla.graph.graph import (
     Affine,
@@ -27,6 +27,7 @@ from tabla.graph.graph import (
     Ordinal,
     Product,
     Read,
+    Scatter,
     Statement,
     Tensor,
     Term,
@@ -62,6 +63,8 @@ class Statements(ABC, Generic[Number]):
                 self.linear(statement, operation)
             case Gather():
                 self._gather(statement, operation)
+            case Scatter():
+                raise UnsupportedError("it scatters words")
             case Compare() | Function() | Divide() | Product() | Extreme():
                 with self.points(statement):
                     match operation:

@@ -14,7 +14,6 @@ from tabla.graph.format import Format
 from tabla.graph.graph import (
     Affine,
     Extreme,
-    Gather,
     Graph,
     Index,
     Linear,
@@ -30,8 +29,8 @@ from tabla.graph.rewrite import (
     copied,
     copy_of,
     operand_at,
+    operation_at,
     summed_names,
-    with_operands,
     with_operation,
     with_statements,
 )
@@ -52,7 +51,6 @@ def common_subexpressions(graph: Graph, fmt: Format) -> Graph:
     for statement in graph.statements:
         made = statement
         value = graph.tensors[statement.target].role == "value" and not statement.constraints
-        value = value and not isinstance(statement.operation, Gather)
         if value and copied(statement.operation) is None:
             order = _output_order(statement)
             earlier = first.setdefault(_key(statement, order), statement)
@@ -94,7 +92,7 @@ def _key(statement: Statement, outputs: Sequence[Index]) -> _Key:
         for number, index in enumerate(box)
     }
     names = {index.name: f"sum{number}" for number, index in enumerate(summed)}
-    operation = with_operands(statement.operation, lambda operand: operand_at(operand, places))
+    operation = operation_at(statement.operation, places)
     extents = tuple(index.extent for index in outputs), tuple(index.extent for index in summed)
     return (*extents, _unordered(operation, names))
 

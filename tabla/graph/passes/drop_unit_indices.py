@@ -19,16 +19,15 @@ from tabla.graph.graph import (
     Extreme,
     Function,
     Gather,
-    Gathered,
     Graph,
     Linear,
-    Operand,
     Operation,
     Product,
+    Scatter,
     Statement,
 )
 from tabla.graph.passes.framework import graph_pass
-from tabla.graph.rewrite import operand_at, substituted, with_operands, with_statements
+from tabla.graph.rewrite import operation_at, substituted, with_statements
 
 
 @graph_pass("drop-unit-indices", "replace indices that have one value by this value")
@@ -39,6 +38,9 @@ def drop_unit_indices(graph: Graph, fmt: Format) -> Graph:
 
 def _without(statement: Statement) -> Statement:
     values = {index.name: Affine(constant=index.low) for index in statement.box.values() if index.extent == 1}
+    if isinstance(statement.operation, Scatter):
+        # Each axis of what a scatter writes has an index.
+        values = {name: value for name, value in values.items() if name not in {i.name for i in statement.indices}}
     values = _removable(statement, values)
     constraints = tuple(substituted(constraint, values) for constraint in statement.constraints)
     if not values or any(not c.names and c.constant < 0 for c in constraints):
@@ -74,31 +76,18 @@ def _removable(statement: Statement, values: Mapping[str, Affine]) -> dict[str, 
 def _at(operation: Operation, values: Mapping[str, Affine]) -> Operation:
     """Return the operation with indices replaced, over which it no longer sums."""
 
-    def change(operand: Operand) -> Operand:
-        return operand_at(operand, values)
-
     def rest(names: Iterable[str]) -> tuple[str, ...]:
         return tuple(name for name in names if name not in values)
 
-    changed = with_operands(operation, change)
+    changed = operation_at(operation, values)
     match changed:
         case Linear(terms=terms):
             return replace(changed, terms=tuple(replace(term, reduce=rest(term.reduce)) for term in terms))
         case Product(reduce=reduce) | Extreme(reduce=reduce):
             return replace(changed, reduce=rest(reduce))
-        case Gather(subscripts=subscripts):
-            return replace(changed, subscripts=tuple(_subscript(subscript, values) for subscript in subscripts))
-        case Compare() | Function() | Divide():
+        case Scatter(reduce=reduce):
+            return replace(changed, reduce=rest(reduce))
+        case Compare() | Function() | Divide() | Gather():
             return changed
         case _:
             assert_never(changed)
-
-
-def _subscript(subscript: Affine | Gathered, values: Mapping[str, Affine]) -> Affine | Gathered:
-    match subscript:
-        case Affine():
-            return substituted(subscript, values)
-        case Gathered(offset=offset):
-            return replace(subscript, offset=substituted(offset, values))
-        case _:
-            assert_never(subscript)

@@ -41,6 +41,7 @@ from tabla.graph.graph import (
     Ordinal,
     Product,
     Read,
+    Scatter,
     Statement,
     Term,
 )
@@ -105,7 +106,7 @@ def _operation(operation: Operation, box: Mapping[str, Index], fmt: Format) -> O
             return operation
         case Extreme():
             return _extreme(operation, fmt)
-        case Function() | Divide() | Gather():
+        case Function() | Divide() | Gather() | Scatter():
             return operation
         case _:
             assert_never(operation)

@@ -12,7 +12,6 @@ no row gives zeros; the evaluation, which knows the gather, refuses it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from tabla.graph.format import Format
@@ -31,7 +30,7 @@ from tabla.graph.graph import (
     Term,
 )
 from tabla.graph.passes.framework import Condition, graph_pass
-from tabla.graph.rewrite import with_statements
+from tabla.graph.rewrite import new_name, with_statements
 
 _ROW = "row."
 """The index of the rows. No name of a program has a dot."""
@@ -87,7 +86,7 @@ class _Lookup:
         named = {name for form in (*table.subscripts, offset) for name in form.names}
         indices = (*(index for index in gather.indices if index.name in named), self.row)
         at = tuple(Affine.index(index.name) - index.low for index in indices)
-        name = _new_name(f"{gather.target}.is", tensors)
+        name = new_name(f"{gather.target}.is", tensors)
         tensors[name] = Tensor(name=name, shape=tuple(each.extent for each in indices), role="value", span=gather.span)
         here = Ordinal(value=Affine.index(self.row.name) - offset, fraction=fmt.fraction, span=gather.span)
         says = Statement(
@@ -118,10 +117,3 @@ def _lookup(graph: Graph, gather: Statement, fmt: Format) -> _Lookup | None:
         return None
     others = tuple(each for each in operation.subscripts if isinstance(each, Affine))
     return _Lookup(gather=gather, model=operation.tensor, axis=axis, row=row, position=position, others=others)
-
-
-def _new_name(wanted: str, tensors: Mapping[str, Tensor]) -> str:
-    name, number = wanted, 1
-    while name in tensors:
-        name, number = f"{wanted}{number}", number + 1
-    return name

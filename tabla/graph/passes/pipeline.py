@@ -33,6 +33,7 @@ from tabla.graph.passes.looked_up_rows import looked_up_rows
 from tabla.graph.passes.minibatch import minibatched
 from tabla.graph.passes.model_guard import with_model_guard
 from tabla.graph.passes.multiply_out import multiply_out
+from tabla.graph.passes.touched_rows import touched_rows
 from tabla.graph.verify import verify
 
 MOST_ROUNDS = 20
@@ -65,7 +66,15 @@ PREPARE = Group(name="prepare", passes=(with_model_guard, minibatched))
 
 SIMPLIFY = Group(
     name="simplify",
-    passes=(drop_unit_indices, fold_constants, looked_up_rows, forward_copies, common_subexpressions, drop_dead),
+    passes=(
+        drop_unit_indices,
+        fold_constants,
+        touched_rows,
+        looked_up_rows,
+        forward_copies,
+        common_subexpressions,
+        drop_dead,
+    ),
     repeats=True,
 )
 """The passes that make every graph smaller or simpler."""

@@ -22,10 +22,12 @@ from tabla.graph.graph import (
     Gather,
     Gathered,
     Index,
+    Landing,
     Linear,
     Operand,
     Operation,
     Read,
+    Scatter,
     Statement,
     Tensor,
     Term,
@@ -211,6 +213,8 @@ class Meaning:
                 return self._product(node)
             case Element(name=name, arguments=arguments) if arguments is not None and name in _EXTREMES:
                 return self._extreme(node)
+            case Element(name="scatter", arguments=tuple()) if "scatter" not in self.tensors:
+                return self._scatter(node)
             case Element(name=name, groups=(), arguments=(operand,)) if name in FUNCTIONS:
                 return Function(name=name, operand=self._operand(operand))
             case Element(name=name, arguments=None) if self._gathers(node):
@@ -249,6 +253,26 @@ class Meaning:
             case operands:
                 reduce = self._names(element) if element.groups else ()
                 return Extreme(op=op, operands=tuple(map(self._operand, operands)), reduce=reduce)
+
+    def _scatter(self, element: Element) -> Scatter:
+        """Return a scatter: ``scatter[i](U[r][k], U[at[i]][k], new[i][k])``."""
+        assert element.arguments is not None
+        kept, *landed = (self._element(each) for each in element.arguments)
+        if len(landed) % 2 or not landed:
+            raise refused("a scatter has an element, and pairs of a place and a word", element.span)
+        landings = []
+        for place, value in zip(landed[::2], landed[1::2], strict=True):
+            subscripts = tuple(self._subscript(each) for each in self._flat(place))
+            landings.append(Landing(subscripts=subscripts, value=self._read(value)))
+        names = self._names(element) if element.groups else ()
+        return Scatter(kept=self._read(kept), landings=tuple(landings), reduce=names)
+
+    def _element(self, node: Node) -> Element:
+        match node:
+            case Element(arguments=None):
+                return node
+            case _:
+                raise refused("a scatter has elements of tensors, and nothing else", node.span)
 
     def _linear(self, node: Node) -> Linear:
         """Return a sum of terms. All products of a sum are scaled by the same power of two."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from tabla.graph.format import Format
-from tabla.graph.graph import Compare, Divide, Extreme, Function, Gather, Linear, Product, Read, Statement
+from tabla.graph.graph import Compare, Divide, Extreme, Function, Gather, Linear, Product, Read, Scatter, Statement
 from tabla.graph.scan import scan_of
 from tabla.graph.work import multiplicity
 from tabla.templates.template import Template, functions, timing
@@ -69,7 +69,7 @@ class Latencies:
                 return found
             case Compare():
                 return all_alike(added)
-            case Gather():
+            case Gather() | Scatter():
                 return all_alike(base)
             case Extreme(reduce=reduce):
                 return all_alike(

@@ -24,7 +24,6 @@ from tabla.graph.graph import (
     Extreme,
     Function,
     Gather,
-    Gathered,
     Graph,
     Index,
     Linear,
@@ -32,10 +31,11 @@ from tabla.graph.graph import (
     Operation,
     Product,
     Read,
+    Scatter,
     Statement,
     operands_of,
 )
-from tabla.graph.rewrite import operand_at, substituted, with_operands
+from tabla.graph.rewrite import operation_at, substituted, with_operands
 from tabla.schedule.mapping.fit import fits
 from tabla.schedule.mapping.mapping import static_tensors
 from tabla.schedule.mapping.partition import Axis
@@ -236,20 +236,8 @@ def _with_index(statement: Statement, name: str, inner: int) -> Statement | None
         write=tuple(substituted(subscript, values) for subscript in statement.write),
         indices=indices(statement.indices),
         reduced=indices(statement.reduced),
-        operation=_summed_over(_at(statement.operation, values), name, (outer, within)),
+        operation=_summed_over(operation_at(statement.operation, values), name, (outer, within)),
     )
-
-
-def _at(operation: Operation, values: Mapping[str, Affine]) -> Operation:
-    """Return the operation with indices replaced in all subscripts."""
-    changed = with_operands(operation, lambda operand: operand_at(operand, values))
-    if not isinstance(changed, Gather):
-        return changed
-    subscripts = tuple(
-        replace(s, offset=substituted(s.offset, values)) if isinstance(s, Gathered) else substituted(s, values)
-        for s in changed.subscripts
-    )
-    return replace(changed, subscripts=subscripts)
 
 
 def _summed_over(operation: Operation, name: str, parts: tuple[str, str]) -> Operation:
@@ -263,7 +251,7 @@ def _summed_over(operation: Operation, name: str, parts: tuple[str, str]) -> Ope
             return replace(operation, terms=tuple(replace(term, reduce=names(term.reduce)) for term in terms))
         case Product(reduce=reduce) | Extreme(reduce=reduce):
             return replace(operation, reduce=names(reduce))
-        case Compare() | Function() | Divide() | Gather():
+        case Compare() | Function() | Divide() | Gather() | Scatter():
             return operation
         case _:
             assert_never(operation)

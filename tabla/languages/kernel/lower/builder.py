@@ -32,6 +32,7 @@ from tabla.graph.graph import (
     Product,
     Read,
     Role,
+    Scatter,
     Statement,
     Tensor,
     Term,
@@ -329,7 +330,7 @@ def _uses(operation: Operation) -> list[tuple[Operand, Use]]:
             return [(operand, "addend")]
         case Product():
             return [(operand, "factor") for operand in operands_of(operation)]
-        case Extreme() | Gather():
+        case Extreme() | Gather() | Scatter():
             return [(operand, "addend") for operand in operands_of(operation)]
         case _:
             assert_never(operation)

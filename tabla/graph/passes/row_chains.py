@@ -1,0 +1,223 @@
+"""Chains of rows: statements whose words are 0 for all rows of a model that a sample does not name.
+
+A chain begins with comparisons of positions with the numbers of all rows, and ends in the update of the model. What
+lies between them is a sum of products, each with a factor that is 0 for rows that no position names.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from tabla.graph.format import Format
+from tabla.graph.graph import Affine, Compare, Gather, Graph, Index, Linear, Ordinal, Read, Statement, Term
+from tabla.graph.rewrite import operand_at, substituted
+
+_TURN = ".turn"
+"""The end of the names of indices over positions. No name of a program has a dot."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Positions:
+    """Positions that a sample names: the words of a table, one for each turn of `turns`, each plus an offset."""
+
+    table: Read
+    offset: Affine
+    turns: tuple[Index, ...]
+
+    @property
+    def count(self) -> int:
+        """How many positions there are."""
+        return math.prod(turn.extent for turn in self.turns)
+
+    def numbered(self, group: int) -> Positions:
+        """Return the positions with turns that have the names of a group. The same positions have the same names."""
+        turns = enumerate(self.turns)
+        return self.named([Index(name=f"{group}.{number}{_TURN}", low=0, high=turn.extent) for number, turn in turns])
+
+    def named(self, turns: Sequence[Index]) -> Positions:
+        """Return the positions with other indices over the same turns."""
+        values = {old.name: Affine.index(new.name) for old, new in zip(self.turns, turns, strict=True)}
+        table = operand_at(replace(self.table, span=None), values)
+        assert isinstance(table, Read)
+        return Positions(table=table, offset=substituted(self.offset, values), turns=tuple(turns))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flags:
+    """A tensor that is 1 for the rows that positions name, and 0 elsewhere.
+
+    `axis` is its axis of rows, and `turns` has the axis of each turn of the `positions`.
+    """
+
+    statement: Statement
+    axis: int
+    turns: tuple[int, ...]
+    positions: Positions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chain:
+    """What lies between comparisons of positions and the update of a model along one axis.
+
+    `zeros` are the statements whose words are 0 for rows that no position names, each with its axis of rows, in the
+    order of the graph. The `update` is not one of them. `groups` are the positions, those of each table once.
+    """
+
+    graph: Graph
+    model: str
+    axis: int
+    update: Statement
+    flags: dict[str, Flags]
+    zeros: dict[str, tuple[Statement, int]]
+    groups: tuple[Positions, ...]
+
+    @property
+    def row_words(self) -> int:
+        """How many words a row has."""
+        tensor = self.graph.tensors[self.model]
+        return tensor.size // tensor.shape[self.axis]
+
+    @property
+    def touched(self) -> int:
+        """About how many slots of the root the touched rows take."""
+        rows = sum(group.count for group in self.groups)
+        pairs = rows * rows if rows > 1 else 0
+        passed = sum(statement.points // self._rows for statement, _ in self.zeros.values())
+        return rows * (3 * self.row_words + 4 + passed) + 4 * pairs
+
+    def cycles(self, pes: int) -> int:
+        """About how many cycles so many lanes take for all rows, with the look-ups that then need all rows, too."""
+        summed = self.update.points + sum(statement.points for statement, _ in self.zeros.values())
+        compared = sum(flags.statement.points for flags in self.flags.values())
+        looked_up = sum(
+            statement.points * self._rows
+            for statement in self.graph.statements
+            if isinstance(statement.operation, Gather) and statement.operation.tensor == self.model
+        )
+        return -(-(summed + compared + looked_up) // pes)
+
+    @property
+    def _rows(self) -> int:
+        return self.graph.tensors[self.model].shape[self.axis]
+
+
+def chain_of(graph: Graph, model: str, axis: int, fmt: Format) -> Chain | None:
+    """Return the chain of a model along an axis, or None if its update is not one of named rows alone."""
+    tensor, following = graph.tensors[model], graph.updates[model]
+    writers = list(graph.writers(following))
+    if tensor.guard or tensor.shape[axis] < 2 or len(writers) != 1:
+        return None
+    (update,) = writers
+    whole = tuple(Affine.index(index.name) for index in update.indices)
+    extents = tuple((index.low, index.high) for index in update.indices)
+    if update.write != whole or extents != tuple((0, n) for n in tensor.shape) or update.constraints:
+        return None
+    found = _Search(graph=graph, model=model, rows=tensor.shape[axis], fraction=fmt.fraction)
+    if not found.leaves_others(update, axis) or not found.flags or not found.alone(update):
+        return None
+    groups = tuple(dict.fromkeys(each.positions for each in found.flags.values()))
+    if any(sum(turn.extent > 1 for turn in group.turns) > 1 for group in groups):
+        return None
+    ordered = {s.target: found.zeros[s.target] for s in graph.statements if s.target in found.zeros}
+    return Chain(graph=graph, model=model, axis=axis, update=update, flags=found.flags, zeros=ordered, groups=groups)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Search:
+    """The search for the statements of a chain, from the update backwards."""
+
+    graph: Graph
+    model: str
+    rows: int
+    fraction: int
+    flags: dict[str, Flags] = field(default_factory=dict)
+    zeros: dict[str, tuple[Statement, int]] = field(default_factory=dict)
+
+    def leaves_others(self, update: Statement, axis: int) -> bool:
+        """Say whether an update adds to the model's own word, and nothing to rows that no position names."""
+        operation = update.operation
+        if not isinstance(operation, Linear) or operation.test is not None or operation.guard:
+            return False
+        own = Term(factors=(Read(tensor=self.model, subscripts=update.write),))
+        others = [term for term in operation.terms if term != own]
+        row = update.indices[axis].name
+        return len(others) == len(operation.terms) - 1 and all(self._is_zero(term, row, update) for term in others)
+
+    def alone(self, update: Statement) -> bool:
+        """Say whether nothing else reads the chain, and everything else looks the model's rows up."""
+        own = {*self.flags, *self.zeros}
+        inside = {self.graph.updates[self.model], *self.zeros}
+        if any(tensor in own or tensor == self.model for _, tensor in self.graph.results):
+            return False
+        for statement in self.graph.statements:
+            if statement.target in inside:
+                continue
+            if any(read.tensor in own or read.tensor == self.model for read in statement.reads):
+                return False
+        return True
+
+    def _is_zero(self, term: Term, row: str, statement: Statement) -> bool:
+        """Say whether a term is 0 for rows that no position names, and what else it reads of a row can be looked up."""
+        reads = [factor for factor in term.factors if isinstance(factor, Read)]
+        if row in term.reduce or any(isinstance(f, Ordinal) and row in f.value.names for f in term.factors):
+            return False
+        return any([self._vanishes(read, row) for read in reads]) and all(self._looked_up(read, row) for read in reads)
+
+    def _looked_up(self, read: Read, row: str) -> bool:
+        mentions = [subscript for subscript in read.subscripts if row in subscript.names]
+        if not mentions or read.tensor in self.flags or read.tensor in self.zeros:
+            return True
+        axis = read.subscripts.index(mentions[0])
+        all_rows = self.graph.tensors[read.tensor].shape[axis] == self.rows
+        return mentions == [Affine.index(row)] and all_rows and not read.stored
+
+    def _vanishes(self, read: Read, row: str) -> bool:
+        """Say whether a read is of a tensor that is 0 for rows that no position names."""
+        axes = [axis for axis, subscript in enumerate(read.subscripts) if row in subscript.names]
+        if len(axes) != 1 or read.subscripts[axes[0]] != Affine.index(row):
+            return False
+        known = self.flags.get(read.tensor)
+        if known is not None or read.tensor in self.zeros:
+            return axes[0] == (known.axis if known is not None else self.zeros[read.tensor][1])
+        writers = list(self.graph.writers(read.tensor))
+        if self.graph.tensors[read.tensor].role != "value" or len(writers) != 1:
+            return False
+        return self._found(writers[0], axes[0])
+
+    def _found(self, statement: Statement, axis: int) -> bool:
+        """Say whether a statement belongs to the chain, and note it if it does."""
+        whole = tuple(Affine.index(index.name) for index in statement.indices)
+        ranges = (statement.indices[axis].low, statement.indices[axis].high) if statement.indices else (0, 0)
+        if statement.constraints or statement.write != whole or ranges != (0, self.rows):
+            return False
+        row = statement.indices[axis].name
+        match statement.operation:
+            case Compare(op="==", left=Read() as table, right=Ordinal() as here):
+                return self._compares(statement, axis, table, here)
+            case Compare(op="==", left=Ordinal() as here, right=Read() as table):
+                return self._compares(statement, axis, table, here)
+            case Linear(terms=terms, test=None, guard=0):
+                if not all(self._is_zero(term, row, statement) for term in terms):
+                    return False
+                self.zeros[statement.target] = (statement, axis)
+                return True
+            case _:
+                return False
+
+    def _compares(self, statement: Statement, axis: int, table: Read, here: Ordinal) -> bool:
+        row = statement.indices[axis].name
+        others = tuple(index for index in statement.indices if index.name != row)
+        offset = Affine.index(row) - here.value
+        plain = here.fraction == self.fraction and row not in offset.names and row not in table.names
+        if not plain or any(index.low for index in others):
+            return False
+        order = [name for form in (*table.subscripts, offset) for name in form.names]
+        turns = tuple(sorted((i for i in others if i.name in order), key=lambda index: order.index(index.name)))
+        if len(turns) != len(others):
+            return False
+        positions = Positions(table=table, offset=offset, turns=turns).numbered(0)
+        axes = tuple(statement.indices.index(turn) for turn in turns)
+        self.flags[statement.target] = Flags(statement=statement, axis=axis, turns=axes, positions=positions)
+        return True
