@@ -14,8 +14,8 @@ from tabla.graph.format import Format
 from tabla.graph.graph import Affine, Compare, Gather, Graph, Index, Linear, Ordinal, Read, Statement, Term
 from tabla.graph.rewrite import operand_at, substituted
 
-_TURN = ".turn"
-"""The end of the names of indices over positions. No name of a program has a dot."""
+_TURN = "turn."
+"""The start of the names of indices over positions. No name of a program has a dot."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +34,7 @@ class Positions:
     def numbered(self, group: int) -> Positions:
         """Return the positions with turns that have the names of a group. The same positions have the same names."""
         turns = enumerate(self.turns)
-        return self.named([Index(name=f"{group}.{number}{_TURN}", low=0, high=turn.extent) for number, turn in turns])
+        return self.named([Index(name=f"{_TURN}{group}.{number}", low=0, high=turn.extent) for number, turn in turns])
 
     def named(self, turns: Sequence[Index]) -> Positions:
         """Return the positions with other indices over the same turns."""
@@ -107,7 +107,8 @@ def chain_of(graph: Graph, model: str, axis: int, fmt: Format) -> Chain | None:
     """Return the chain of a model along an axis, or None if its update is not one of named rows alone."""
     tensor, following = graph.tensors[model], graph.updates[model]
     writers = list(graph.writers(following))
-    if tensor.guard or tensor.shape[axis] < 2 or len(writers) != 1:
+    counted = tensor.shape[axis] if axis == len(tensor.shape) - 1 else tensor.size
+    if tensor.guard or tensor.shape[axis] < 2 or counted - 1 > fmt.highest or len(writers) != 1:
         return None
     (update,) = writers
     whole = tuple(Affine.index(index.name) for index in update.indices)

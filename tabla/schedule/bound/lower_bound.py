@@ -29,6 +29,7 @@ from tabla.schedule.bound import stream
 from tabla.schedule.bound.best_choice import Circuit, busiest_circuit
 from tabla.schedule.bound.claims import whole
 from tabla.schedule.bound.latencies import Latencies
+from tabla.schedule.bound.scatters import without_scatters
 from tabla.schedule.bound.shares import Shares
 from tabla.templates.template import Template, timing
 
@@ -79,7 +80,7 @@ def full(graph: Graph, template: Template, format: Format) -> Bound:
 
 
 def _bound(graph: Graph, template: Template, format: Format, *, choosing: bool) -> Bound:
-    latencies = Latencies(template, format)
+    graph, latencies = without_scatters(graph), Latencies(template, format)
     circuit = busiest_circuit(graph, template, latencies, zero_or_one(graph), choosing=choosing)
     functions = sum(evaluations(graph).values())
     plain, model = _plain_path(graph, latencies)

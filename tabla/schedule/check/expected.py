@@ -23,13 +23,16 @@ from tabla.graph.graph import (
     Gathered,
     Graph,
     Index,
+    Landing,
     Linear,
     Operand,
     Product,
     Read,
+    Scatter,
     Statement,
     Term,
     is_stored,
+    landing_box,
 )
 from tabla.graph.predicted_part import PredictedPart
 from tabla.graph.windows import ramp, window
@@ -84,6 +87,31 @@ class Events:
             self.predicted.add(words, chosen)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Landed:
+    """Words that land where data say, in order: the `offsets` of their addresses from the base of the model, of shape
+    [words], the `positions` that are added to these, and the `words`, both of shape [words, groups].
+    """
+
+    offsets: NDArray[np.int64]
+    positions: Residues
+    words: Residues
+
+    @staticmethod
+    def of(parts: Sequence[Landed]) -> Landed:
+        """Put parts together, by offset. Words of one offset keep their order."""
+        offsets = np.concatenate([part.offsets for part in parts])
+        order = np.argsort(offsets, kind="stable")
+        positions = np.concatenate([part.positions for part in parts])
+        words = np.concatenate([part.words for part in parts])
+        return Landed(offsets[order], positions[order], words[order])
+
+    def differs(self, other: Landed) -> bool:
+        """Say whether other words land, or the same ones elsewhere or in another order."""
+        pairs = ((self.offsets, other.offsets), (self.positions, other.positions), (self.words, other.words))
+        return any(not np.array_equal(one, another) for one, another in pairs)
+
+
 @dataclass(slots=True, kw_only=True, eq=False)
 class Expected:
     """Residues of a mapped graph.
@@ -93,7 +121,8 @@ class Expected:
     0, 1, 2 ... steps, of shape [groups, *rows, steps + 1]. `written` marks elements that statements write. `rounded`
     are the words of sums, which may overflow, `applied` those of the function unit. The elements of wide models and of
     their next values are stored integers; `words` has what everybody but an update reads of such models. `prediction`
-    is what the results need, if the array predicts.
+    is what the results need, if the array predicts. `landed` has what lands in each next value that a scatter writes;
+    its elements are `POISON`, since any may be any word.
     """
 
     graph: Graph
@@ -106,6 +135,7 @@ class Expected:
     applied: Events
     words: dict[str, Residues]
     prediction: PredictedPart | None
+    landed: dict[str, Landed] = field(default_factory=dict)
 
     @staticmethod
     def of(graph: Graph, format: Format, groups: int) -> Expected:
@@ -160,6 +190,11 @@ class _Evaluation:
         """Give the elements that the statement writes their residues."""
         statement, expected = self.statement, self.expected
         target = self._window(expected.elements[statement.target], statement.write, statement.indices)
+        if isinstance(statement.operation, Scatter):
+            expected.landed[statement.target] = Landed.of([self._lands(each) for each in statement.operation.landings])
+            target[...] = residues.POISON
+            expected.written[statement.target][...] = True
+            return
         words = self._words()
         if words.shape[0] > target.shape[0]:
             raise ScheduleFault(f"groups have parts of s{statement.id} {statement.target}, which all should have alike")
@@ -185,6 +220,8 @@ class _Evaluation:
                 return self._extreme(extreme)
             case Gather() as gather:
                 return self._gather(gather)
+            case Scatter():
+                raise AssertionError("a scatter has no word for each element")
 
     # ---- operands
 
@@ -329,16 +366,35 @@ class _Evaluation:
 
     def _gather(self, gather: Gather) -> Residues:
         """Return words that stand for a tensor, an offset and the word of a position, whatever position that is."""
-        shape, indices = self.expected.graph.tensors[gather.tensor].shape, self.statement.indices
+        indices = self.statement.indices
+        offset, table = self._offsets(gather.tensor, gather.subscripts, indices)
+        places, position = np.broadcast_arrays(offset[None], self._array(table, indices))
+        return residues.gathered(gather.tensor, places, position)
+
+    def _offsets(
+        self, tensor: str, subscripts: Sequence[Affine | Gathered], indices: Sequence[Index]
+    ) -> tuple[NDArray[np.int64], Read]:
+        """Return what is added to a position over a box, in words of the row-major tensor, and the table."""
+        shape = self.expected.graph.tensors[tensor].shape
         offset: NDArray[np.int64] = np.zeros((1,) * len(indices), dtype=np.int64)
-        for subscript, extent in zip(gather.subscripts, shape, strict=True):
+        for subscript, extent in zip(subscripts, shape, strict=True):
             affine = subscript.offset if isinstance(subscript, Gathered) else subscript
             offset = offset * extent + ramp(affine, indices)
-        tables = [(n, s.table) for n, s in enumerate(gather.subscripts) if isinstance(s, Gathered)]
+        tables = [(n, s.table) for n, s in enumerate(subscripts) if isinstance(s, Gathered)]
         if len(tables) != 1 or math.prod(shape[tables[0][0] + 1 :]) != 1:
             raise ScheduleFault(f"s{self.statement.id} {self.statement.target} gathers by positions that are not words")
-        places, position = np.broadcast_arrays(offset[None], self._outputs(tables[0][1]))
-        return residues.gathered(gather.tensor, places, position)
+        return offset, tables[0][1]
+
+    def _lands(self, landing: Landing) -> Landed:
+        """Return what lands, in order."""
+        box = landing_box(self.statement, landing)
+        offset, table = self._offsets(self.statement.target, landing.subscripts, box)
+        shape = (self.expected.groups, *(index.extent for index in box))
+        position, word = (
+            np.broadcast_to(self._array(each, box), shape).reshape(self.expected.groups, -1).T
+            for each in (table, landing.value)
+        )
+        return Landed(np.broadcast_to(offset, shape[1:]).reshape(-1), position, word)
 
     @property
     def _learns(self) -> bool:

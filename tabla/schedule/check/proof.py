@@ -7,13 +7,14 @@ taken to be, and what leaves, and what models become, is what the graph asks for
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tabla.schedule.check import residues
-from tabla.schedule.check.expected import Expected, element_name
+from tabla.schedule.check.expected import Expected, Landed, element_name
 from tabla.schedule.check.fields import Active, guarded, lanes_of
 from tabla.schedule.check.images import Images
 from tabla.schedule.check.machine import Machine
@@ -23,6 +24,8 @@ from tabla.schedule.check.wiring import Write
 from tabla.schedule.placing.schedule import Schedule
 from tabla.schedule.strands.leaving import elements, words_per_write
 from tabla.schedule.strands.regions import Region, ScheduleFault, writing_generators
+from tabla.schedule.strands.strand import Cycles
+from tabla.schedule.strands.tasks import MemoryKey
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,6 +72,7 @@ class _Proof:
     expected: Expected
     images: Images
     machine: Machine
+    landed: dict[MemoryKey, list[tuple[Cycles, Landed]]] = field(default_factory=dict)
 
     def writes(self) -> None:
         """Every write of a word to a memory."""
@@ -79,7 +83,9 @@ class _Proof:
                 active = guarded(write.strand, write.operation, slice(None), lanes)
             words = self.machine.taken(write.sources)
             regions = [
-                self._write(write, generator, memory, words, lanes, active)
+                self._scatter(write, generator, memory, words)
+                if write.positions is not None
+                else self._write(write, generator, memory, words, lanes, active)
                 for generator, memory in writing_generators(write.strand.unit, write.operation)
             ]
             marked = bool(write.operation.field("model"))
@@ -105,6 +111,34 @@ class _Proof:
             self._refuse(write, region, int(own[turn]), lane + lanes.start, group, turn, words)
         self.images.mark(self.images.written, region, own, lanes, active)
         return region
+
+    def _scatter(self, write: Write, generator: str, memory: str, words: Residues) -> Region:
+        """Note what a write puts where data say. Any word of the place may be meant."""
+        assert write.positions is not None
+        address = address_of(write.operation, generator, write.strand)
+        at = write.strand.values(address)
+        region = self.images.regions.of(memory, int(at.min()), span_of(write.cycles))
+        if address.window or int(at.max()) >= region.base + region.words:
+            raise ScheduleFault(f"'{write.strand.comment}' leaves {region.key}")
+        shape = (len(at), self.expected.groups)
+        positions = np.broadcast_to(self.machine.taken(write.positions)[:, :, 0], shape)
+        landed = Landed(at - region.base, positions, np.broadcast_to(words[:, :, 0], shape))
+        self.landed.setdefault(region.key, []).append((write.cycles, landed))
+        self.images.mark(self.images.written, region, np.arange(region.words), slice(0, 1), None)
+        return region
+
+    def landings(self) -> None:
+        """What is written where data say is what the graph lets land there, in its order."""
+        wanted = {
+            ((model, spot), False): self.expected.landed.get(self.schedule.mapped.updates[model])
+            for model, spot in self.schedule.mapping.updated
+        }
+        for key in {**wanted, **self.landed}:
+            asked, parts = wanted.get(key), self.landed.get(key, [])
+            if asked is None and not parts:
+                continue
+            if asked is None or not parts or _in_time(parts).differs(asked):
+                raise ScheduleFault(f"other words land in {key[0][0]} at {key[0][1]} than the graph lets land there")
 
     def _refuse(self, write: Write, region: Region, at: int, lane: int, group: int, turn: int, words: Residues) -> None:
         own = words[turn, min(group, words.shape[1] - 1)]
@@ -182,6 +216,15 @@ class _Proof:
                     )
 
 
+def _in_time(parts: Sequence[tuple[Cycles, Landed]]) -> Landed:
+    """Return what several writes put where data say, in the order of their cycles."""
+    order = np.argsort(np.concatenate([cycles for cycles, _ in parts]), kind="stable")
+    offsets = np.concatenate([landed.offsets for _, landed in parts])[order]
+    positions = np.concatenate([landed.positions for _, landed in parts])[order]
+    words = np.concatenate([landed.words for _, landed in parts])[order]
+    return Landed.of([Landed(offsets, positions, words)])
+
+
 def prove(schedule: Schedule) -> Images:
     """Raise `ScheduleFault` for the first word that is not what the graph asks for; else the memories."""
     expected = Expected.of(schedule.mapped, schedule.format, max(1, schedule.template.roots))
@@ -189,6 +232,7 @@ def prove(schedule: Schedule) -> Images:
     machine = Machine.of(schedule, schedule.units, _RunMemory(images))
     proof = _Proof(schedule, expected, images, machine)
     proof.writes()
+    proof.landings()
     proof.outputs()
     proof.coverage()
     proof.events()

@@ -10,7 +10,15 @@ from tabla.schedule.check.runs import address_of, span_of
 from tabla.schedule.mapping.places import Place
 from tabla.schedule.placing.schedule import Schedule
 from tabla.schedule.strands.layout import hollow, is_scratch
-from tabla.schedule.strands.regions import Region, Regions, gathers, reading_generators, refuse, writing_generators
+from tabla.schedule.strands.regions import (
+    Region,
+    Regions,
+    gathers,
+    reading_generators,
+    refuse,
+    scatters,
+    writing_generators,
+)
 from tabla.schedule.strands.strand import Cycles, Strand
 from tabla.schedule.strands.tasks import MemoryKey
 from tabla.templates.template import Template, timing
@@ -51,7 +59,7 @@ def check_times(schedule: Schedule) -> None:
                 key = (memory, region.key)
                 owners[key] = region
                 row, when = at - region.base, cycles
-                if kind == "read" and gathers(operation, generator):
+                if gathers(operation, generator) if kind == "read" else scatters(operation):
                     row, when = _anywhere(region, cycles)
                 if key in precise:
                     row, when = _per_lane(schedule.template, strand, slot, row, cycles)

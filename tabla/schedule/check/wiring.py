@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tabla.graph.format import Format
 from tabla.schedule.check.runs import Numbers, Run, parts
-from tabla.schedule.strands.regions import ScheduleFault
+from tabla.schedule.strands.regions import ScheduleFault, scatters
 from tabla.schedule.strands.strand import Cycles, Operation, Strand
 from tabla.templates.instructions import kind_of
 from tabla.templates.template import Template, functions, timing
@@ -39,13 +39,16 @@ class Sources:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Write:
-    """One slot of a strand that writes, on one unit: its cycles, and what it writes."""
+    """One slot of a strand that writes, on one unit: its cycles, and what it writes. A scattered write has the
+    positions that are added to its addresses.
+    """
 
     unit: str
     strand: Strand
     slot: int
     cycles: Cycles
     sources: Sources
+    positions: Sources | None = None
 
     @property
     def operation(self) -> Operation:
@@ -236,10 +239,24 @@ class Wiring:
                 if not any(operation.field(name) for name in ("to_memory", "to_bus", "to_output")):
                     continue
                 self._take(found)
-                self.writes.append(Write(unit="root_write", strand=strand, slot=slot, cycles=cycles, sources=found))
+                positions = self._positions_of(strand, operation, cycles)
+                write = Write(
+                    unit="root_write", strand=strand, slot=slot, cycles=cycles, sources=found, positions=positions
+                )
+                self.writes.append(write)
                 if operation.field("to_bus"):
                     arrivals.append((cycles + timing().broadcast, found))
         self._bus = _Events.of(arrivals)
+
+    def _positions_of(self, strand: Strand, operation: Operation, cycles: Cycles) -> Sources | None:
+        """Return the positions that the register shows while writes are decoded; None for plain writes."""
+        if not scatters(operation):
+            return None
+        found = self._position.latest(cycles - 1)
+        if found is None:
+            raise ScheduleFault(f"'{strand.comment}' scatters when no position is held")
+        self._take(found)
+        return found
 
     def _lane_writes(self) -> None:
         counted = self.template.roots > 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import prod
 
-from tabla.graph.graph import Extreme, Linear, Product, Statement
+from tabla.graph.graph import Extreme, Linear, Product, Scatter, Statement, landing_box
 from tabla.graph.scan import scan_count
 from tabla.schedule.mapping.fit import Fit
 from tabla.templates.template import timing
@@ -18,6 +18,9 @@ def issue_slots(statement: Statement) -> int:
     operation = statement.operation
     if isinstance(operation, Extreme):
         return points * len(operation.operands)
+    if isinstance(operation, Scatter):
+        boxes = (landing_box(statement, landing) for landing in operation.landings)
+        return sum(prod(index.extent for index in box) for box in boxes)
     terms = getattr(operation, "terms", ())
     products = max(1, sum(1 for t in terms if len(t.factors) == 2))
     return points * products

@@ -22,6 +22,7 @@ from tabla.graph.graph import Affine, Gather, Gathered, Index, Read, Statement
 from tabla.graph.rewrite import substituted
 from tabla.schedule.mapping.places import ROOT
 from tabla.schedule.strands.bodies import RootContext
+from tabla.schedule.strands.chunks import Chunk, chunks
 from tabla.schedule.strands.leaving import Nest, nest
 from tabla.schedule.strands.loops import Loop, address, plain
 from tabla.schedule.strands.site import Extras, Site, task_of
@@ -205,11 +206,11 @@ class _Making:
         ahead, width = timing().held, words[-1].extent if words else 1
         part = -(-width // -(-width // MOST_WORDS))
         outer = tuple(plain(index) for index in (*rows[:-1], *words[:-1]))
-        for some in _chunks("rows", rows[-1] if rows else None, max(1, ahead // part)):
-            for others in _chunks("words", words[-1] if words else None, part):
+        for some in chunks("rows", rows[-1] if rows else None, max(1, ahead // part)):
+            for others in chunks("words", words[-1] if words else None, part):
                 self._bodies(outer, some, others)
 
-    def _bodies(self, outer: tuple[Loop, ...], rows: _Chunk, words: _Chunk) -> None:
+    def _bodies(self, outer: tuple[Loop, ...], rows: Chunk, words: Chunk) -> None:
         """Add the strand of one body: the fetches of its rows, as far apart as their words, and then the words."""
         loops = (*outer, *rows.loops, *words.loops)
         ahead, width = timing().held, words.size
@@ -238,51 +239,3 @@ class _Making:
             Strand(unit="root_write", start=after, body=write, counts=counts, comment=self.name),
         ]
         self.start = self.strands[-2].end
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Chunk:
-    """A range of an index in `count` parts of `size` elements: element k of part n is ``first + n * size + k``.
-
-    `what` names what is divided: rows or words. Without an index there is one element.
-    """
-
-    what: str
-    index: Index | None
-    first: int
-    count: int
-    size: int
-
-    @property
-    def own(self) -> str:
-        """The name of the loop over the elements of a part; no index has a name with spaces."""
-        return f"one of {self.what}"
-
-    @property
-    def loops(self) -> tuple[Loop, ...]:
-        """The loop over the parts, if there are several."""
-        return (Loop(name=f"some {self.what}", count=self.count),) if self.count > 1 else ()
-
-    def member(self, k: int) -> Mapping[str, Affine]:
-        """Return the index, by name, as the k-th element of a part."""
-        if self.index is None:
-            return {}
-        return {self.index.name: Affine.make(self.first + k, {loop.name: self.size for loop in self.loops})}
-
-    @property
-    def members(self) -> Mapping[str, Affine]:
-        """The index, by name, as any element of a part."""
-        return {
-            name: Affine.make(at.constant, {**dict(at.coefficients), self.own: 1})
-            for name, at in self.member(0).items()
-        }
-
-
-def _chunks(what: str, index: Index | None, size: int) -> Iterator[_Chunk]:
-    """Divide an index into parts of one size and, if some elements are left, one smaller part."""
-    extent, low = (index.extent, index.low) if index is not None else (1, 0)
-    whole, rest = divmod(extent, size)
-    if whole:
-        yield _Chunk(what=what, index=index, first=low, count=whole, size=size)
-    if rest:
-        yield _Chunk(what=what, index=index, first=low + whole * size, count=1, size=rest)

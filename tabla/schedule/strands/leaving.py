@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tabla.graph.body import common_reduction
-from tabla.graph.graph import Affine, Gather, Graph, Linear, Product, Statement
+from tabla.graph.graph import Affine, Gather, Graph, Linear, Product, Scatter, Statement
 from tabla.schedule.mapping.fit import Fit
 from tabla.schedule.mapping.places import ROOT, Place
 from tabla.schedule.strands.loops import Loop, address
@@ -100,7 +100,7 @@ def _word_by_word(statement: Statement, fit: Fit) -> bool:
     if statement.constraints and not isinstance(statement.operation, Product):
         return fit.way == "root"
     match statement.operation:
-        case Product():
+        case Product() | Scatter():
             return False
         case Gather():
             return True

@@ -129,6 +129,11 @@ def gathers(operation: Operation, generator: str) -> bool:
     return str(operation.field(generator)).startswith("gathered_")
 
 
+def scatters(operation: Operation) -> bool:
+    """Say whether data decide the address of a write: the position register is then added to the generator."""
+    return bool(operation.field("scattered"))
+
+
 def writing_generators(unit: str, operation: Operation) -> Iterator[tuple[str, str]]:
     """Yield the address generators with which an operation writes, each with the memory that it writes."""
     if unit == "lane_write":

@@ -6,7 +6,19 @@ import math
 from dataclasses import dataclass, replace
 
 from tabla.graph.body import MOST_SLOTS, common_reduction
-from tabla.graph.graph import FLIPPED, Compare, Divide, Extreme, Function, Gather, Linear, Product, Read, Statement
+from tabla.graph.graph import (
+    FLIPPED,
+    Compare,
+    Divide,
+    Extreme,
+    Function,
+    Gather,
+    Linear,
+    Product,
+    Read,
+    Scatter,
+    Statement,
+)
 from tabla.schedule.mapping.fit import AT_ROOT, Fit
 from tabla.schedule.strands.bodies import LaneContext, RootContext, lane_body, root_sum, tested
 from tabla.schedule.strands.broadcasts import broadcast, fed_task
@@ -16,6 +28,7 @@ from tabla.schedule.strands.gathers import gather
 from tabla.schedule.strands.irregular import product, unrolled
 from tabla.schedule.strands.loops import Lanes, Loop, nest_of
 from tabla.schedule.strands.scans import lane_scans, root_scans
+from tabla.schedule.strands.scatters import scatter
 from tabla.schedule.strands.site import Extras, Site
 from tabla.schedule.strands.strand import Operation, Owner, Strand
 from tabla.schedule.strands.tasks import Task
@@ -167,6 +180,8 @@ def root_task(site: Site, delivered: Delivered, statement: Statement, after: Sta
             shows = site.departing.get(statement.target, "")
             delivered.left.update({shows} - {""})
             return gather(site, statement, name, shows)
+        case Scatter():
+            return scatter(site, statement, name)
         case _:
             raise AssertionError(f"statement {statement.id} has operands that are not tensors")
     root = Strand(

@@ -11,7 +11,7 @@ from tabla.schedule.mapping.places import ROOT
 from tabla.schedule.strands.layout import Layout
 from tabla.schedule.strands.leaving import Nest
 from tabla.schedule.strands.loops import Lanes, Loop, address
-from tabla.schedule.strands.regions import Regions, gathers, reading_generators, writing_generators
+from tabla.schedule.strands.regions import Regions, gathers, reading_generators, scatters, writing_generators
 from tabla.schedule.strands.strand import Address, Operation, Owner, Strand
 from tabla.schedule.strands.tasks import Footprint, ForwardableOperand, Shown, Task
 from tabla.schedule.strands.uses import Uses
@@ -243,7 +243,8 @@ def _writes(site: Site, strands: Sequence[Strand]) -> list[Footprint]:
     for _, strand, slot, operation in _slots(strands):
         done = set()
         for generator, memory in writing_generators(strand.unit, operation):
-            footprint = site.regions.footprint(memory, strand, slot, operation.addresses[generator])
+            at, anywhere = operation.addresses[generator], scatters(operation)
+            footprint = site.regions.footprint(memory, strand, slot, at, anywhere=anywhere)
             if footprint.key not in done:
                 writes.append(footprint)
                 done.add(footprint.key)

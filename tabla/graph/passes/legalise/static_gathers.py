@@ -19,7 +19,20 @@ from numpy.typing import NDArray
 
 from tabla.graph.body import MOST_SLOTS
 from tabla.graph.format import Format
-from tabla.graph.graph import Affine, Gather, Gathered, Graph, Index, Linear, Operand, Operation, Read, Statement, Term
+from tabla.graph.graph import (
+    Affine,
+    Gather,
+    Gathered,
+    Graph,
+    Index,
+    Linear,
+    Operand,
+    Operation,
+    Read,
+    Scatter,
+    Statement,
+    Term,
+)
 from tabla.graph.passes.drop_dead import drop_dead
 from tabla.graph.passes.framework import Condition, graph_pass
 from tabla.graph.passes.legalise.precompute import known_words
@@ -37,7 +50,7 @@ Ranges = tuple[tuple[int, int], ...]
 
 GATHERS = Condition(
     text="a statement gathers",
-    holds=lambda graph: any(isinstance(statement.operation, Gather) for statement in graph.statements),
+    holds=lambda graph: any(isinstance(statement.operation, Gather | Scatter) for statement in graph.statements),
 )
 
 
