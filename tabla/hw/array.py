@@ -258,6 +258,9 @@ class Array(wiring.Component):
         }
         if parameters.model_guard:
             inputs["write_wide"] = delayed(m, write.wide, writes, name="root_write_wide")
+        if parameters.scatters:
+            scattered = late + wanted("root_write", "write_scattered")
+            inputs["write_scattered"] = delayed(m, write.scattered, scattered, name="root_write_scattered")
         if write.generators:
             addresses = Group.FANOUT + wanted("root_write", "write_address")
             inputs["write_address"] = delayed(m, write.values.address, addresses, name="root_write_address")

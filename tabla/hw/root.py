@@ -16,6 +16,7 @@ from tabla.hw.instruction import instruction_fields, instruction_width
 from tabla.hw.mac import Mac
 from tabla.hw.memory import WordMemory
 from tabla.hw.pipeline import above, delayed, kept, padded, selected
+from tabla.hw.predicting import described
 from tabla.hw.rounder import Rounder, unlike
 from tabla.hw.sharing import numbered, placed, words_expression
 from tabla.program.image import Parameters
@@ -33,6 +34,18 @@ def joins_beside(parameters: Parameters, features: Features) -> bool:
     issue = features["root_issue"]
     several, compares = parameters.roots > 1, bool(issue.values["post"] - {"none"})
     return several and features.tree_alone and len(issue.values["shift"]) == 1 and not compares
+
+
+_SCATTERING = """
+write_scattered : In(1)
+    Beside `write_instruction`: the word that the position register shows in this cycle, *c* - 1 of the write, is added
+    to `write_address`. The sum wraps.
+"""
+
+
+def _moved(address: Any, position: Any, moves: Any) -> Any:
+    """Return an address, with a position added if it `moves`. The sum wraps."""
+    return (address + Mux(moves, position, Const(0, signed(len(position)))))[: len(address)]
 
 
 class Root(wiring.Component):
@@ -95,6 +108,8 @@ class Root(wiring.Component):
             name: member.shape for name, member in control.signature.members.items() if member.flow == wiring.Out
         }
         address = parameters.address_bits["root_issue"]
+        if parameters.scatters:
+            self.data_sheet = described(self, _SCATTERING)
         super().__init__(
             {
                 "control": In(wiring.Signature({name: Out(shape) for name, shape in self.control_wires.items()})),
@@ -121,6 +136,7 @@ class Root(wiring.Component):
                 "function_overflow": Out(1),
                 "domain_error": Out(1),
                 "update": Out(1),
+                **({"write_scattered": In(1)} if parameters.scatters else {}),
             }
         )
 
@@ -151,10 +167,14 @@ class Root(wiring.Component):
         m.submodules.functions = functions = FunctionUnit(parameters=parameters)
 
         at = self._staged(m)
-        written = self._write(m, at, rounder.result, functions)
+        position: Any = Const(0, signed(width))
+        if "holds" in self.control_wires:
+            position = Signal(signed(width), name="position", reset_less=True)
+        written = self._write(m, at, rounder.result, functions, position)
         # The word of a result is its upper bits.
         result = rounder.result[self.guard :].as_signed() if self.guard else rounder.result
-        position = self._position(m, at, result) if "holds" in self.control_wires else Const(0, signed(width))
+        if "holds" in self.control_wires:
+            self._hold(m, at, result, position)
         operands = self._operands(m, written, result, functions.value, position, platform)
         for operand, port in (("a", mac.a), ("b", mac.b), ("c", mac.addend)):
             m.d.comb += port.eq(operands[operand])
@@ -274,7 +294,7 @@ class Root(wiring.Component):
                 m.d.sync += half.eq(Mux(at("inverted", of="tree_half"), -unit, unit))
         return half
 
-    def _write(self, m: Module, at: Any, result: Any, functions: FunctionUnit) -> dict[str, Any]:
+    def _write(self, m: Module, at: Any, result: Any, functions: FunctionUnit, position: Any) -> dict[str, Any]:
         """Write words back, and return the write port that all copies of `memory` and of `data` share.
 
         All is decoded a cycle before, in registers of the root's own. A word that may be written is 0 unless it is to
@@ -307,6 +327,9 @@ class Root(wiring.Component):
         with m.If(register("writes_bus", self.write & places["to_bus"])):
             m.d.sync += self.bus.eq(word)
         writes_output = register("writes_output", self.write & places["to_output"])
+        address = self.write_address
+        if self.parameters.scatters:
+            address = _moved(address, position, self.write_scattered)
         m.d.sync += [self.output_word.eq(leaving), self.output_valid.eq(writes_output)]
         return {
             "data": (
@@ -316,17 +339,15 @@ class Root(wiring.Component):
             ),
             "memory": (
                 register("writes_memory", (self.write & places["to_memory"]) | self.load_memory),
-                register("memory_write_address", Mux(self.load_memory, self.load_address, self.write_address)),
+                register("memory_write_address", Mux(self.load_memory, self.load_address, address)),
                 stored,
             ),
         }
 
-    def _position(self, m: Module, at: Any, result: Any) -> Any:
-        """Return the position register: the last result of an operation that asked for it to be kept."""
-        position = Signal(signed(self.parameters.width), name="position", reset_less=True)
+    def _hold(self, m: Module, at: Any, result: Any, position: Any) -> None:
+        """Keep the last result of an operation that asked for it in the position register."""
         with m.If(at("holds")):
             m.d.sync += position.eq(result)
-        return position
 
     def _late_addend(self, m: Module, result: Any, value: Any) -> Any:
         """Return what the registers show in cycle *u* + 3 for an operation that adds it, otherwise 0."""
@@ -343,7 +364,7 @@ class Root(wiring.Component):
         if not gathers:
             return address
         chosen = Cat(getattr(self.control, f"{operand}_select")[index] for index in gathers).any()
-        return (address + Mux(chosen, position, Const(0, signed(len(position)))))[: len(address)]
+        return _moved(address, position, chosen)
 
     def _select(self, m: Module, operand: str) -> Any:
         """Return an operand's select. Each of several roots has the last register to itself, and synthesis must not

@@ -33,6 +33,10 @@ learns, function_learns : Out(1)
     Beside `instruction`, in the units that issue: no result needs the operation's sum, or the function's value. Only a
     root has `function_learns`.
 """
+_SCATTERING = """
+scattered : Out(1)
+    Beside `instruction`, in the unit that writes for the root: the position of the root counts for the address.
+"""
 
 
 class Sequencer(wiring.Component):
@@ -95,13 +99,15 @@ class Sequencer(wiring.Component):
         self.operation_layout = operation_layout(unit, parameters)
         self.strand_layout = strand_layout(unit, parameters)
         # The bits behind the generators.
-        singles = ("up", "wide", "learns", "function_learns")
+        singles = ("up", "wide", "learns", "function_learns", "scattered")
         self.single = tuple(name for name in singles if name in self.operation_layout.fields)
         self.instruction_width = instruction_width(unit, parameters.far_shift_bits)
         self.offset_width = parameters.address_bits[unit]
         self.generators = tuple(g for g in operation_format(unit).generators if g in features.generators)
         self.stages = parameters.stages if self.timed else 1
-        more = (_PREDICTING if "learns" in self.single else "") + (_OVERLAPPING if self.stages > 1 else "")
+        more = _PREDICTING if "learns" in self.single else ""
+        more += _SCATTERING if "scattered" in self.single else ""
+        more += _OVERLAPPING if self.stages > 1 else ""
         if more:
             self.data_sheet = described(self, more)
         super().__init__(self._members())

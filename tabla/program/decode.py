@@ -40,7 +40,7 @@ def _operation(unit: str, word: int, counts: tuple[int, ...], parameters: Parame
     for field in form.fields:
         value = layout.fields[field.name].extract(word)
         fields[field.name] = field.choices[value] if field.choices else value
-    for name in (*form.several, *form.wide_models, *form.predicting):
+    for name in (*form.several, *form.wide_models, *form.predicting, *form.scattering):
         if name in layout.fields:
             fields[name] = layout.fields[name].extract(word)
     if form.far:

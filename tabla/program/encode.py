@@ -224,6 +224,7 @@ def _parameters(schedule: Schedule, memories: Mapping[str, Sequence[Strand]]) ->
         port_words=schedule.port_words,
         far_shift_bits=max(0, (len(shifts) - 1).bit_length() - (FEW_SHIFTS - 1).bit_length()),
         predicts=PredictedPart.of(schedule.mapped) is not None,
+        scatters=any(o.field("scattered") for s in memories["root_write"] for o in s.body),
         needed=_needed(schedule),
     )
 
@@ -348,9 +349,9 @@ def _words(
 def _operation(unit: str, strand: Strand, operation: Operation, form: WordLayout, levels: int) -> int:
     format = operation_format(unit)
     fields: dict[str, int] = {}
-    # These fields exist only in arrays with several sequencers, and in arrays that predict.
+    # These fields exist only in arrays with several sequencers, in arrays that predict, and in arrays that scatter.
     several = operation_format(f"{unit}_0").several if unit == kind_of(unit) else ()
-    absent = {*several, *format.predicting} - form.fields.keys()
+    absent = {*several, *format.predicting, *format.scattering} - form.fields.keys()
     for name, value in operation.fields.items():
         if name in absent:
             continue

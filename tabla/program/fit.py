@@ -89,6 +89,11 @@ def refuse_misfit(name: str, needed: Parameters, overlay: Overlay) -> None:
             f"'{name}' needs models with {needed.model_guard} guard bits, the overlay has none",
             hint="leave --model-guard out",
         )
+    if needed.scatters:
+        raise TablaError(
+            f"'{name}' writes to rows that a sample names, and an overlay does not",
+            hint="build an array of its own (leave --onto out)",
+        )
 
 
 def _refuse_places(name: str, needed: Parameters, has: Parameters) -> None:

@@ -72,6 +72,8 @@ class Parameters:
     An array that `predicts` takes the command PREDICT (decision 38). Operations then say whether they are for updates
     alone.
 
+    An array that `scatters` has operations that write to the memory of the root where the position register says.
+
     With more than one of `stages` the units work on so many samples in turns (decision 56).
     """
 
@@ -110,6 +112,7 @@ class Parameters:
     port_words: int = field(default=1, repr=False)
     far_shift_bits: int = field(default=0, repr=False)
     predicts: bool = field(default=False, repr=False)
+    scatters: bool = field(default=False, repr=False)
     stages: int = field(default=1, repr=False)
     needed: Mapping[str, tuple[Ranges, ...]] = field(default_factory=dict, repr=False)
 

@@ -69,7 +69,7 @@ def operation_layout(unit: str, parameters: Parameters) -> WordLayout:
 
     The fields of a generator are ``<generator>.base``, ``<generator>.window`` and ``<generator>.delta<level>``. The
     last fields are those that only arrays with several sequencers have, those of arrays with wide models, those of
-    arrays that predict, and that of arrays with more than four shifts and of overlays.
+    arrays that predict, those of arrays that scatter, and that of arrays with more than four shifts and of overlays.
     """
     form: OperationFormat = operation_format(unit)
     widths: list[tuple[str, int]] = [(f.name, f.width) for f in form.fields]
@@ -79,7 +79,9 @@ def operation_layout(unit: str, parameters: Parameters) -> WordLayout:
         widths.append((f"{generator}.window", 1))
         widths += [(f"{generator}.delta{level}", bits) for level in range(parameters.levels)]
     wide = form.wide_models if parameters.model_guard else ()
-    more = (*form.several, *wide, *(form.predicting if parameters.predicts else ()))
+    predicting = form.predicting if parameters.predicts else ()
+    scattering = form.scattering if parameters.scatters else ()
+    more = (*form.several, *wide, *predicting, *scattering)
     far = [(name, parameters.far_shift_bits) for name in form.far if parameters.far_shift_bits]
     return _pack([*widths, *((name, 1) for name in more), *far])
 

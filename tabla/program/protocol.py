@@ -135,11 +135,12 @@ class LinkShape:
 def fingerprint(image: Image) -> int:
     """Return 32 bits that tell one image from another, so that a host knows which one a board runs."""
     parameters = image.parameters
-    # Only where there are guard bits, beats of several words that leave, first words, or an array that predicts: all
-    # other images keep the number that they had.
+    # Only where there are guard bits, beats of several words that leave, first words, or an array that predicts or
+    # scatters: all other images keep the number that they had.
     wide = (parameters.model_guard, parameters.wide_memories, parameters.wide_shifts) if parameters.model_guard else ()
     port = (parameters.port_words,) if parameters.port_words > 1 else ()
     predicts = ("predicts",) if parameters.predicts else ()
+    scatters = ("scatters",) if parameters.scatters else ()
     first = (image.first,) if image.first is not None else ()
-    text = repr((_FORM, image, *wide, *port, *predicts, *first)).encode()
+    text = repr((_FORM, image, *wide, *port, *predicts, *scatters, *first)).encode()
     return int.from_bytes(hashlib.sha256(text).digest()[:4], "little")

@@ -30,8 +30,9 @@ class OperationFormat:
 
     `several` names those bits. It is empty where the array has one sequencer. `wide_models` names the bits behind them,
     which only arrays with wide models have. `predicting` names the bits behind those, which only arrays have that take
-    the command PREDICT. `far` names the last field, which has the bits of the number of a shift above those of
-    `shift`. Only arrays with more than four shifts have it.
+    the command PREDICT. `scattering` names the bits behind those, which only arrays have that write where a position
+    says. `far` names the last field, which has the bits of the number of a shift above those of `shift`. Only arrays
+    with more than four shifts have it.
     """
 
     unit: str
@@ -40,6 +41,7 @@ class OperationFormat:
     several: tuple[str, ...] = ()
     wide_models: tuple[str, ...] = ()
     predicting: tuple[str, ...] = ()
+    scattering: tuple[str, ...] = ()
     far: tuple[str, ...] = ()
 
     def code(self, field: str, symbol: str) -> int:
@@ -98,6 +100,7 @@ def operation_format(unit: str) -> OperationFormat:
         several=strings(record, "Several") if unit != kind else (),
         wide_models=strings(record, "WideModels"),
         predicting=strings(record, "Predicting"),
+        scattering=strings(record, "Scattering"),
         far=strings(record, "Far"),
     )
 

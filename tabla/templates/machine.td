@@ -79,7 +79,7 @@ def WriteAhead : Stage<"write", "ahead", -2, "a word of the bus may take the pla
 }
 def WriteEnable : Stage<"write", "enable", -1, "the write is decoded"> {
   let Lane = ["write_active", "to_model", "to_interim", "stream_enable", "stream_to_data", "stream_to_model", "stream_to_interim"];
-  let Root = ["write", "write_instruction", "write_address", "load_data", "load_memory", "load_address", "load_word"];
+  let Root = ["write", "write_instruction", "write_address", "write_scattered", "position", "load_data", "load_memory", "load_address", "load_word"];
 }
 def WriteWord : Stage<"write", "word", 0, "the memory takes the word at the end of this cycle"> {
   let Lane = ["model_write_address", "data_write_address", "interim_write_address", "write_bus", "load", "stream_word", "bus"];
@@ -94,14 +94,17 @@ def WriteDone : Stage<"write", "done", Timing.MemoryWrite, "an operation that is
 // bits that follow the generators only in arrays with several sequencers, and
 // `WideModels` bits behind them that only arrays with wide models have.
 // `Predicting` names bits behind those that only arrays have that take the
-// command PREDICT. `Far` names a field that is last and has the upper bits of a
-// sum's shift, in arrays with more than four shifts and in overlays.
+// command PREDICT. `Scattering` names bits behind those that only arrays have
+// that write where a position says. `Far` names a field that is last and has the
+// upper bits of a sum's shift, in arrays with more than four shifts and in
+// overlays.
 class OperationFormat<string unit> {
   string Unit = unit;
   list<string> Generators = [];
   list<string> Several = [];
   list<string> WideModels = [];
   list<string> Predicting = [];
+  list<string> Scattering = [];
   list<string> Far = [];
 }
 
@@ -193,6 +196,7 @@ def RootIssue : OperationFormat<"root_issue"> {
 def RootWrite : OperationFormat<"root_write"> {
   let Generators = ["address"];
   let WideModels = ["wide"];
+  let Scattering = ["scattered"];
   bit source;
   bit to_memory;
   bit to_bus;

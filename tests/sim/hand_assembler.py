@@ -148,7 +148,8 @@ def operation_word(unit: str, operation: Op, counts: Sequence[int], build: Param
         value = operation.fields.get(part.name, 0)
         instruction |= (part.choices.index(value) if isinstance(value, str) else int(value)) << part.offset
     word.put(instruction, sum(part.width for part in form.fields))
-    assert set(operation.fields) <= {part.name for part in form.fields}, operation.fields
+    behind = (*(form.predicting if build.predicts else ()), *(form.scattering if build.scatters else ()))
+    assert set(operation.fields) <= {*(part.name for part in form.fields), *behind}, operation.fields
     for name in form.generators:
         base, *strides = operation.generators.get(name, (0,))
         bits = _generator_bits(unit, name, build)
@@ -159,6 +160,8 @@ def operation_word(unit: str, operation: Op, counts: Sequence[int], build: Param
         for level in range(build.levels):
             word.put(strides[level] - passed, bits)
             passed += strides[level] * ((counts[level] if level < len(counts) else 1) - 1)
+    for name in behind:
+        word.put(int(operation.fields.get(name, 0)), 1)
     return word.value
 
 
@@ -187,23 +190,28 @@ def strand_word(unit: str, nest: Nest, body: int, build: Parameters) -> int:
 
 
 def dump_nests(build: Parameters) -> dict[str, list[Nest]]:
-    """Word n of each lane's model memory, lane by lane, then root memory word n."""
-    lanes, tree = build.pes, tree_levels(build)
+    """Word n of each lane's model memory, lane by lane, then root memory word n: the words of all roots each time."""
+    lanes, tree, pace = build.lanes, tree_levels(build), build.roots
     shift = build.shifts.index(build.fraction)
     one_lane = lane(a="model", b="one", shift=shift, low=(0, 1), high=(1, 1), windows=("model",))
-    issue = Nest(counts=(lanes,), body=[one_lane])
+    issue = Nest(counts=(lanes,), interval=pace, body=[one_lane])
     from_tree = root(a="zero", base="tree", shift=shift)
     word = root(c="memory", base="addend", windows=("c",))
     first = 1 + tree
     return {
         "lane_issue": [issue],
-        "root_issue": [Nest(start=first, counts=(lanes,), body=[from_tree]), Nest(start=first + lanes, body=[word])],
-        "root_write": [Nest(start=first + 7, counts=(lanes + 1,), body=[root_write(to_output=1)])],
+        "root_issue": [
+            Nest(start=first, counts=(lanes,), interval=pace, body=[from_tree]),
+            Nest(start=first + lanes * pace, body=[word]),
+        ],
+        "root_write": [Nest(start=first + 7, counts=(lanes + 1,), interval=pace, body=[root_write(to_output=1)])],
     }
 
 
 def tree_levels(build: Parameters) -> int:
-    """Registers of the tree."""
+    """Registers of the tree of one root."""
+    if build.roots > 1:
+        return (build.lanes - 1).bit_length()
     pus = build.pes // build.pes_per_pu
     return (build.pes_per_pu - 1).bit_length() + (pus - 1).bit_length()
 
@@ -245,7 +253,7 @@ def assemble(
             strands[unit].append(strand_word(unit, replace(nest, start=nest.start - late), body, build))
         return begin
 
-    def entry(program: Mapping[str, Sequence[Nest]], period: int, skews: Mapping[str, int]) -> Entry:
+    def entry(program: Mapping[str, Sequence[Nest]], period: int, skews: Mapping[str, int], words: int = 1) -> Entry:
         nests = {unit: program.get(unit, ()) for unit in UNITS}
         begin = {unit: place(unit, nests[unit], skews[unit]) for unit in UNITS}
         outputs = sum(size(n.counts) for n in nests["root_write"] for o in n.body if o.fields.get("to_output"))
@@ -255,7 +263,7 @@ def assemble(
             skew=skews,
             begin=begin,
             strands={unit: len(nests[unit]) for unit in UNITS},
-            outputs=outputs,
+            outputs=outputs * words,
             drain=max(ends, default=0) + 40,
         )
 
@@ -264,7 +272,7 @@ def assemble(
         return StreamEntry(begin=begin, strands=len(nests), beats=sum(size(n.counts) * len(n.body) for n in nests))
 
     running = entry(run, period, skews)
-    dumping = entry(dump_nests(build), 2 * build.pes + 8, dict.fromkeys(UNITS, 0))
+    dumping = entry(dump_nests(build), 2 * build.pes + 8, dict.fromkeys(UNITS, 0), build.roots)
     return Image(
         parameters=build,
         run=running,

@@ -368,6 +368,11 @@ class RootProof:
     def _claim_copies(self, write: Mapping[str, Any], then: Mapping[str, Any], word: Any, enable: Any) -> None:
         """Claim that all copies of a memory are written alike."""
         b, guard = self.b, self.guard
+        base = self.inputs["write_address"]
+        if self.build.scatters:
+            moved = (base + self.opened["position"])[: len(base)]
+            base = Mux(self.inputs["write_scattered"], moved, base)
+        where = Mux(then["load_memory"], then["load_address"], b.register(base, "past_place_of_write"))
         low = None
         if guard:
             low = Mux(then["load_memory"], then["load_word"][:guard],
@@ -386,9 +391,8 @@ class RootProof:
                     b.claim(f"{name}_place", port["write_address"] == then["load_address"][:size], after=2)
                     b.claim(f"{name}_word", port["write_data"] == then["load_word"][guard:], after=2)
                     continue
-                place = Mux(then["load_memory"], then["load_address"], then["write_address"])
                 b.claim(f"{name}_write", port["write_enable"] == enable, after=2)
-                b.claim(f"{name}_place", port["write_address"] == place[:size], when=enable, after=2)
+                b.claim(f"{name}_place", port["write_address"] == where[:size], when=enable, after=2)
                 wide = operand == "c" and memory in self.control.wide_sources
                 wanted = Cat(low, word) if wide else word
                 b.claim(f"{name}_word", port["write_data"] == wanted, when=enable, after=SETTLED)

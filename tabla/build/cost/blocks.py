@@ -202,7 +202,7 @@ def _operations(image: Image, features: Features, unit: str) -> Memory:
     layout, form = operation_layout(unit, parameters), operation_format(unit)
     lean = is_lean(parameters)
     names = [field.name for field in form.fields]
-    names += [name for name in layout.fields if name in ("up", "wide")]
+    names += [name for name in layout.fields if name in ("up", "wide", "scattered")]
     for generator in form.generators:
         if generator in own.generators:
             levels = own.moves.get(generator, frozenset()) if lean else frozenset(range(parameters.levels))

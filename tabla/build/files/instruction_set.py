@@ -60,6 +60,8 @@ def _unit(form: OperationFormat) -> str:
     more += f" With wide models also one bit: {wide}." if wide else ""
     predicting = ", ".join(f"`{name}`" for name in form.predicting)
     more += f" Where the array predicts also one bit each: {predicting}." if predicting else ""
+    scattering = ", ".join(f"`{name}`" for name in form.scattering)
+    more += f" Where the array scatters also one bit: {scattering}." if scattering else ""
     far = ", ".join(f"`{name}`" for name in form.far)
     more += f" With more than four shifts, and in overlays, also the upper bits of `shift`: {far}." if far else ""
     return f"## `{form.unit}`\n\n{_table(('bits', 'field', 'codes'), rows)}\nGenerators: {generators}.{more}\n"

@@ -228,15 +228,15 @@ class Datapath:
             domain_errors=min(self.domain_errors, _COUNTER_LIMIT),
         )
 
-    def beyond(self, what: str) -> int:
-        """Return what a read beyond the end of a memory gives.
+    def beyond(self, what: str, *, does: str = "reads") -> int:
+        """Return what a read beyond the end of a memory gives. `does` says what an operation does there.
 
         A dump counts through memories of unequal depth, so there it is zero. While the array predicts, labels may be
         any positions, so there it is zero, too. Elsewhere it is a MachineFault.
         """
         if self.dumping or self.predicting:
             return 0
-        raise MachineFault(f"reads {what} words")
+        raise MachineFault(f"{does} {what} words")
 
     def finish(self, result: LaneResult) -> Lanes:
         """Return the words that a lane issue puts into the result registers, shifted and saturated on first use.

@@ -314,7 +314,10 @@ def _root_issue(path: Datapath, root: Root, issue: Issue) -> Run:
 
 
 def root_write(path: Datapath, issue: Issue) -> Run:
-    """Return the closure of a root write; it takes one address."""
+    """Return the closure of a root write; it takes one address.
+
+    A scattered write adds the word of the position register to the address. Each root has a position of its own.
+    """
     operation = issue.operation
     numbers = operation.numbers
     window, mask = address_with_window(issue, "address")
@@ -322,7 +325,7 @@ def root_write(path: Datapath, issue: Issue) -> Run:
     to_memory, to_bus, to_output = (bool(numbers[name]) for name in ("to_memory", "to_bus", "to_output"))
     updates, lower = to_memory and bool(numbers["model"]), bool(numbers.get("wide", 0))
     mask_of_guard, half = (1 << path.guard) - 1, 1 << (path.parameters.width - 1)
-    memories = [root.memories["memory"] for root in path.roots]
+    scattered, decoded = bool(numbers.get("scattered", 0)), wanted("root_write", "position")
     broadcast = path.law.broadcast
 
     def run(cycle: int, sample: Sample, at: tuple[int, ...]) -> None:
@@ -332,11 +335,17 @@ def root_write(path: Datapath, issue: Issue) -> Run:
         words = [_upper(path, word, wide) for word, wide in held]
         holds = updates and path.predicting
         if to_memory and not holds:
-            address = (at[0] + sample.root_window) & mask if window else at[0]
-            if address >= len(memories[0]):
-                raise MachineFault(f"cycle {cycle}: the root writes address {address} of {len(memories[0])} words")
-            for memory, (word, wide) in zip(memories, held, strict=True):
-                memory[address] = word << path.put("root memory", wide)
+            base = (at[0] + sample.root_window) & mask if window else at[0]
+            for root, (word, wide) in zip(path.roots, held, strict=True):
+                memory, address = root.memories["memory"], base
+                if scattered:
+                    address = (base + root.position_at(cycle + decoded, sample)) & mask
+                if address < len(memory):
+                    memory[address] = word << path.put("root memory", wide)
+                elif scattered:
+                    path.beyond(f"root memory address {address} of {len(memory)}, cycle {cycle}", does="writes")
+                else:
+                    raise MachineFault(f"cycle {cycle}: the root writes address {address} of {len(memory)} words")
         if to_bus:
             path.broadcast(cycle + broadcast, words, sample)
         if lower:

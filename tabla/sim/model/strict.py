@@ -2,7 +2,8 @@
 
 No operation may read a word in the cycle that writes it, or a word that was never written, or another sample's
 words in the rings of data. Whether it does depends on control only, never on data. So the cycle model checks each
-arrangement of samples in flight the first time that it meets it.
+arrangement of samples in flight the first time that it meets it. Where a gathered operand is read, and where a
+scattered write goes, data decide, so these laws do not look at either.
 """
 
 from __future__ import annotations
@@ -107,7 +108,8 @@ class MemoryLaws:
                 self.written[memory][address : address + 1, low:high] = True
 
     def _root_write(self, issue: Issue, sample: Sample) -> None:
-        if issue.operation.numbers["to_memory"]:
+        numbers = issue.operation.numbers
+        if numbers["to_memory"] and not numbers.get("scattered", 0):
             address = self._address(issue, "address", sample.root_window)
             self._collide("root memory", address, 0, 1)
             self.root_written["memory"][address : address + 1] = True

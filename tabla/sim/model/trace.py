@@ -134,6 +134,8 @@ def decode_operation(word: int, unit: str, parameters: Parameters) -> Operation:
         numbers |= {name: bits.take(1) for name in form.wide_models}
     if parameters.predicts:
         numbers |= {name: bits.take(1) for name in form.predicting}
+    if parameters.scatters:
+        numbers |= {name: bits.take(1) for name in form.scattering}
     if parameters.far_shift_bits and form.far:
         near = next(field.width for field in form.fields if field.name == "shift")
         numbers["shift"] |= bits.take(parameters.far_shift_bits) << near

@@ -39,7 +39,14 @@ BESIDE = mutants(
     ('kept(m, at("keep", after=-1), name="own_keep")', 'at("keep", after=-1)'),
     ('Mux(from_tree, tree_sense, at("inverted", after=-1))', 'at("inverted", after=-1)'),
     ('with m.If(at("holds")):', 'with m.If(at("issued")):'),
-    ("Mux(chosen, position, Const(0, signed(len(position))))", "position"),
+    ("_moved(address, position, chosen)", "_moved(address, position, 1)"),
+    ("_moved(address, position, self.write_scattered)", "address"),
+    ("_moved(address, position, self.write_scattered)", "_moved(address, position, 1)"),
+    ("_moved(address, position, self.write_scattered)",
+     '_moved(address, delayed(m, position, 1, name="late_position"), self.write_scattered)'),
+    ("_moved(address, position, self.write_scattered)",
+     '_moved(address, position, delayed(m, self.write_scattered, 1, name="late_mark"))'),
+    ("Mux(self.load_memory, self.load_address, address)", "address"),
     ('late = wanted("root_issue", "late_select")', 'late = wanted("root_issue", "late_select") - 1'),
     ('wanted("root_issue", "divisor") - wanted("root_issue", "b_select")', 'wanted("root_issue", "divisor")'),
     ('rounder.saturated & at("emit")', "rounder.saturated"),
@@ -48,7 +55,7 @@ BESIDE = mutants(
     ('self.write & places["to_memory"] & places["model"]', 'self.write & places["model"]'),
     ('(self.write & places["to_memory"]) | self.load_memory', 'self.write & places["to_memory"]'),
     ("of_function & self.write if", "of_function if"),
-)
+)  # fmt: skip
 
 SEVERAL_SIZES = {"pes": 2, "pes_per_pu": 1, "roots": 2}
 SHAPES: tuple[tuple[str, str, tuple[int, ...], dict[str, Any], Any], ...] = (
@@ -77,10 +84,10 @@ SHAPES: tuple[tuple[str, str, tuple[int, ...], dict[str, Any], Any], ...] = (
     ),
     (
         "one of several roots, tree beside the sum, 8 bits",
-        ", results of shift 6, nothing is added to the tree's word",
+        ", results of shift 6, nothing is added to the tree's word, writes may be scattered",
         (0, 6, 10, 1),
         {
-            "sizes": SEVERAL_SIZES,
+            "sizes": {**SEVERAL_SIZES, "scatters": True},
             "values": {"shift": ("1",), "post": ("none",)},
             "addend_shifts": frozenset({1}),
             "result_shifts": frozenset({1}),
@@ -97,7 +104,8 @@ SUBJECTS = tuple(
         property="The operands of decision 3.5 reach the multiplier, gathered and late ones too. The accumulator holds "
         "the start value, which may be the tree's word, plus or minus the products, or the extreme. The result is "
         "rounded once, and stays until the next one. Functions get their operands. The memories, the bus and the "
-        "output get the word of a write, and each event is told in its cycle.",
+        "output get the word of a write, and a scattered write goes where the position says. Each event is told in its "
+        "cycle.",
         bounds=f"8 bits, shifts {', '.join(map(str, shifts))}{also}; products, words of memories and values are free",
         build=partial(root, shifts=shifts, **changes),
         depth=11,
