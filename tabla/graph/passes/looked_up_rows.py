@@ -25,6 +25,7 @@ from tabla.graph.graph import (
     Linear,
     Ordinal,
     Read,
+    Scatter,
     Statement,
     Tensor,
     Term,
@@ -37,10 +38,14 @@ _ROW = "row."
 
 
 def _gathers(graph: Graph) -> dict[str, list[Statement]]:
-    """Return the statements that gather from each model that learns."""
+    """Return the statements that gather from each model that learns in the lanes: not from one of which named rows
+    change alone, which lies at the root.
+    """
     found: dict[str, list[Statement]] = {}
+    scattered = {s.operation.kept.tensor for s in graph.statements if isinstance(s.operation, Scatter)}
+    learning = graph.updates.keys() - scattered
     for statement in graph.statements:
-        if isinstance(statement.operation, Gather) and statement.operation.tensor in graph.updates:
+        if isinstance(statement.operation, Gather) and statement.operation.tensor in learning:
             found.setdefault(statement.operation.tensor, []).append(statement)
     return found
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from tabla.graph.format import Format
-from tabla.graph.graph import Affine, Compare, Gather, Graph, Index, Linear, Ordinal, Read, Statement, Term
+from tabla.graph.graph import Affine, Compare, Gather, Graph, Index, Linear, Ordinal, Read, Statement, Term, tables_of
 from tabla.graph.rewrite import operand_at, substituted
 
 _TURN = "turn."
@@ -88,14 +88,19 @@ class Chain:
         return rows * (3 * self.row_words + 4 + passed) + 4 * pairs
 
     def cycles(self, pes: int) -> int:
-        """About how many cycles so many lanes take for all rows, with the look-ups that then need all rows, too."""
+        """About how many cycles so many lanes take for all rows, with the look-ups that then need all rows, too.
+
+        Either lanes sum over all rows, or all words of the model go up to the root.
+        """
         summed = self.update.points + sum(statement.points for statement, _ in self.zeros.values())
         compared = sum(flags.statement.points for flags in self.flags.values())
-        looked_up = sum(
-            statement.points * self._rows
-            for statement in self.graph.statements
-            if isinstance(statement.operation, Gather) and statement.operation.tensor == self.model
-        )
+        words, plain = 0, True
+        for statement in self.graph.statements:
+            if isinstance(statement.operation, Gather) and statement.operation.tensor == self.model:
+                words += statement.points
+                plain &= len(tables_of(statement.operation.subscripts)) == 1
+        sent = pes * (self.graph.tensors[self.model].size + words)
+        looked_up = min(words * self._rows, sent) if plain else sent
         return -(-(summed + compared + looked_up) // pes)
 
     @property

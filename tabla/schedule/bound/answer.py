@@ -24,6 +24,7 @@ from tabla.schedule.bound.claims import Claim, Claims
 from tabla.schedule.bound.dependents import written
 from tabla.schedule.bound.distances import NEVER, Distances, Times
 from tabla.schedule.bound.latencies import Latencies
+from tabla.schedule.bound.scatters import without_scatters
 from tabla.templates.template import Template, timing
 
 
@@ -32,11 +33,13 @@ def plain_path(graph: Graph, template: Template, format: Format) -> int | None:
 
     It counts as the latency of a schedule does: to the last update if there is one. The array has the roots of
     `template`; a number that is left open (0) counts as one. The result is None for a program with constraints, in
-    which elements may depend on nothing, and where several statements write one tensor.
+    which elements may depend on nothing, for one that learns named rows, and where several statements write one tensor.
     """
     targets = [statement.target for statement in graph.statements]
     filled = any(tensor.filled for tensor in graph.tensors.values())
     if filled or any(s.constraints for s in graph.statements) or len(set(targets)) < len(targets):
+        return None
+    if without_scatters(graph) is not graph:
         return None
     laws, beats = timing(), stream.beats(graph, template, format)
     finish = laws.operand + _shortest(graph, Distances.anyhow(Latencies(template, format), graph))

@@ -1,8 +1,8 @@
 """Graphs without scatters, for the bound.
 
 Which rows of a model a sample changes is known when it runs, so the next sample may need none of them. A schedule waits
-for the writes all the same, but no law of the machine asks for that. So the bound takes a model of which only named rows
-change for one that does not change.
+for the writes all the same, but no law of the machine asks for that. So the bound takes a model of which named rows
+change alone for one that does not change.
 """
 
 from __future__ import annotations
