@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,10 +16,12 @@ from tabla.program.decode import decode, disassemble
 from tabla.program.encode import deltas, encode, ordered_operands
 from tabla.program.host import Host
 from tabla.program.image import UNITS
+from tabla.program.layout import Field, operation_layout
 from tabla.schedule.compile import schedule_graph
 from tabla.schedule.mapping.effort import EFFORTS
 from tabla.schedule.placing.schedule import Schedule
 from tabla.schedule.strands.strand import Address, Strand
+from tabla.sim.model.trace import decode_operation
 from tabla.templates.template import template_for
 from tests.draws import draws
 
@@ -97,6 +101,49 @@ def test_deltas_walk_the_addresses(nest: list[tuple[int, int]], base: int) -> No
         at += steps[level]
         walked.append(at)
     assert walked == strand.values(Address(base=base, strides=strides)).tolist()
+
+
+def scattering(schedule: Schedule) -> Schedule:
+    """The schedule with a mark at the first write of the root. It fits the machine, whatever it computes."""
+    first = next(n for n, strand in enumerate(schedule.strands) if strand.unit == "root_write")
+    strand = schedule.strands[first]
+    marked = replace(strand, body=(strand.body[0].with_fields(scattered=1), *strand.body[1:]))
+    return replace(schedule, strands=(*schedule.strands[:first], marked, *schedule.strands[first + 1 :]))
+
+
+def test_only_arrays_that_scatter_have_the_bit() -> None:
+    """It lies behind the others of the writes of the root, is 0 where nothing says so, and the other units have none.
+
+    A mark of 0 is none.
+    """
+    schedule = built(6, 3, 2)
+    plain, image = encode(schedule), encode(scattering(schedule))
+    assert not plain.parameters.scatters
+    assert image.parameters.scatters
+    zeros = [replace(s, body=tuple(o.with_fields(scattered=0) for o in s.body)) for s in schedule.strands]
+    strands = [zero if s.unit == "root_write" else s for s, zero in zip(schedule.strands, zeros, strict=True)]
+    assert encode(replace(schedule, strands=tuple(strands))) == plain
+    for unit in (*image.units, "stream"):
+        before, after = (operation_layout(unit, i.parameters) for i in (plain, image))
+        assert image.strands[unit] == plain.strands[unit]
+        if unit != "root_write":
+            assert (before, plain.operations[unit]) == (after, image.operations[unit])
+    before, after = (operation_layout("root_write", i.parameters) for i in (plain, image))
+    bit = 1 << before.width
+    assert after.fields == {**before.fields, "scattered": Field(name="scattered", offset=before.width, width=1)}
+    assert [word & ~bit for word in image.operations["root_write"]] == list(plain.operations["root_write"])
+    read = [decode_operation(word, "root_write", image.parameters) for word in image.operations["root_write"]]
+    marks = [operation.numbers["scattered"] for operation in read]
+    assert sorted(marks) == [*[0] * (len(marks) - 1), 1]
+    assert marks == [o.field("scattered") for strand in decode("root_write", image) for o in strand.body]
+    assert disassemble(image).count("scattered=1") == 1
+
+
+def test_the_bit_lies_behind_those_of_wide_models_and_of_predictions() -> None:
+    image = encode(scattering(built(6, 3, 2)))
+    parameters = replace(image.parameters, model_guard=2, predicts=True, far_shift_bits=1)
+    assert list(operation_layout("root_write", parameters).fields)[-2:] == ["wide", "scattered"]
+    assert list(operation_layout("root_issue", parameters).fields)[-3:] == ["learns", "function_learns", "far_shift"]
 
 
 def test_disassembly_names_every_strand() -> None:

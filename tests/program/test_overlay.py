@@ -35,6 +35,7 @@ from tabla.program.overlay_words import about_overlay, checksum, program_words
 from tabla.program.timing import timing_numbers
 from tabla.templates.overlays import FEATURES, MOST_PLACES, ROOM_NUMBERS, OverlayRoom, default_room
 from tabla.templates.template import presets
+from tests.program.test_encode import scattering
 
 EXAMPLES = Path(tabla.__file__).resolve().parent.parent / "examples"
 ARRAY = replace(presets()["Pe2"], sequencers=1, roots=1, stream_words=1)
@@ -201,6 +202,14 @@ def test_models_with_guard_bits_are_refused() -> None:
     made = overlay()
     with pytest.raises(tabla.TablaError, match="'x' needs models with 3 guard bits, the overlay has none"):
         refuse_misfit("x", replace(made.parameters, model_guard=3), made)
+
+
+def test_scattered_writes_are_refused() -> None:
+    """The word of an overlay has no bit for them, so the program would write somewhere else."""
+    made, schedule = overlay(), built().schedule
+    encode(schedule, made)
+    with pytest.raises(tabla.TablaError, match="'logistic' writes to rows that a sample names, and an overlay does"):
+        encode(scattering(schedule), made)
 
 
 @pytest.mark.parametrize(

@@ -66,6 +66,12 @@ def test_registers_that_show_nothing() -> None:
     fetch = root(b="position", half="all")
     _run({"root_issue": [Nest(body=[fetch]), gathers]}, strict=False)
     _refuses("position register", {"root_issue": [Nest(start=1, body=[fetch]), gathers]}, strict=False)
+    scatters = {"root_write": [Nest(start=9, body=[root_write(to_memory=1, scattered=1)])]}
+    word = Nest(start=2, body=[root(half="all")])
+    _refuses("no position of sample 0", {"root_issue": [word], **scatters}, scatters=True)
+    _run({"root_issue": [Nest(body=[fetch]), word], **scatters}, scatters=True)
+    # The write is decoded in cycle 8, in which no position shows yet.
+    _refuses("no position of sample 0", {"root_issue": [Nest(start=1, body=[fetch]), word], **scatters}, scatters=True)
     _refuses("tree shows no finished sum", {"root_issue": [Nest(start=9, body=[root(base="tree")])]})
     unfinished = {
         "lane_issue": [Nest(counts=(2,), interval=4, reduce=1, body=[lane(a="model", b="one")])],

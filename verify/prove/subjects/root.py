@@ -62,10 +62,10 @@ SHAPES: tuple[tuple[str, str, tuple[int, ...], dict[str, Any], Any], ...] = (
     ("root, 8 bits", "", (0, 6, 10, 1), {}, ROOT),
     (
         "root with guard bits, 8 bits",
-        ", 4 guard bits in the memory; no wide extremes",
+        ", 4 guard bits in the memory; no wide extremes, writes may be scattered",
         (6, 10, 0, 2),
         {
-            "sizes": {"model_guard": 4, "wide_memories": ("root memory",), "wide_shifts": (3,)},
+            "sizes": {"model_guard": 4, "wide_memories": ("root memory",), "wide_shifts": (3,), "scatters": True},
             "wide_sources": frozenset(("memory",)),
         },
         WIDE,
