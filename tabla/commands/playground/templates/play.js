@@ -107,6 +107,12 @@ function checked(answer) {
   return answer;
 }
 const content = async (run, name) => checked(await fetch(place(run, name))).text();
+function plain(words) {
+  // Who has no mouse scrolls the text with the keys.
+  const element = made("pre", words, "plain");
+  element.tabIndex = 0;
+  return element;
+}
 function fragment(html) {
   // The server has escaped every name of the program, and no script of a fragment may run.
   const box = made("div");
@@ -127,13 +133,13 @@ const show = {
     frame.src = place(run, "schedule.html");
     fill("schedule", links(run, "schedule.html", chosen.name + ".schedule.html"), frame);
   },
-  "report.txt": async (run) => fill("cycles", made("pre", await content(run, "report.txt"), "plain")),
-  "verilog.v": async (run) => fill("verilog", links(run, "verilog.v", chosen.name + ".v"), made("pre", await content(run, "verilog.v"), "plain")),
+  "report.txt": async (run) => fill("cycles", plain(await content(run, "report.txt"))),
+  "verilog.v": async (run) => fill("verilog", links(run, "verilog.v", chosen.name + ".v"), plain(await content(run, "verilog.v"))),
   "curve.svg": async (run) => { if (!shown["training.html"]) fill("training", fragment(await content(run, "curve.svg"))); },
   "training.html": async (run) => fill("training", fragment(await content(run, "training.html"))),
   "training.txt": async (run) => {
     const more = made("details");
-    more.append(made("summary", "The report of tabla train"), made("pre", await content(run, "training.txt"), "plain"));
+    more.append(made("summary", "The report of tabla train"), plain(await content(run, "training.txt")));
     get("training").append(more);
   },
 };
