@@ -151,8 +151,7 @@ def _argument(value: Any, parameter: Parameter, vectors: int) -> Any:
         value = value.item()  # a number of numpy
     if vectors == 1 and isinstance(value, bool | int | float | str):
         value = [value]
-    several = isinstance(value, list | tuple)
-    if several and (vectors or kind == "auto"):
+    if isinstance(value, list | tuple) and (vectors or kind == "auto"):
         return Listed(_argument(item, parameter, vectors - 1) for item in value)
     if not isinstance(value, bool | int | float | str | list | tuple):
         refuse(f"--arg {name}: a {value.__class__.__name__} is no value of C++", cure, span)
@@ -160,9 +159,9 @@ def _argument(value: Any, parameter: Parameter, vectors: int) -> Any:
         refuse(f"--arg {name}: {value} is no finite number", f"{cure}, or another number of 64 bits", span)
     if kind == "truth" and value in ("true", "false"):
         return value == "true"
-    if kind in _EXAMPLES and (several or vectors or isinstance(value, str) is not (kind == "text")):
-        what = described(Listed(value) if several else value)
-        refuse(f"{what} where the type is '{shown(replace(type, vectors=vectors))}'", cure, span)
+    given = Listed(value) if isinstance(value, list | tuple) else value
+    if kind in _EXAMPLES and (given is not value or vectors or isinstance(value, str) is not (kind == "text")):
+        refuse(f"{described(given)} where the type is '{shown(replace(type, vectors=vectors))}'", cure, span)
     if kind in ("whole", "TensorDim") and isinstance(value, float) and value != int(value):
         refuse(f"{value} where the type is '{type.name}', which holds whole numbers", cure, span)
     return value
