@@ -84,6 +84,7 @@ FAULTS = {
     "product": ("int64_t q = 9223372036854775807; q = q * q;", "is too large", "q * q"),
     "division": ("n = n / 0;", "a division by zero", "n / 0"),
     "size_by_zero": ("O = TensorOutput(M / (n - n));", "a size is divided by zero", "TensorOutput(M / (n - n))"),
+    "cast_too_large": ("n = (int)1e300;", "10000000000000000525... does not fit in 'int'", "(int)1e300"),
     "shift": ("n = n << 64;", "a shift by 64", "n << 64"),
     "shift_in_place": ("n <<= 64;", "a shift by 64", "n <<= 64"),
     "shifted_into": ("O(i) <<= I(i, j);", "'<<=' is no aggregation", "O(i) <<= I(i, j)"),
@@ -185,6 +186,36 @@ def test_a_habit_of_another_language_has_its_cure(body: str) -> None:
         run(body)
     assert (caught.value.hint or "").startswith(HABITS[body])
     assert caught.value.line == 7
+
+
+FILES = {
+    "using Tensor = plaidml::edsl::Tensor;": "leave it out, and write the type itself",
+    "static const int N = 3;": "a file holds functions alone: write N inside of a function",
+    "int N{3};": "a file holds functions alone: write N inside of a function",
+    "Tensor g(Tensor);": "every parameter has a name, too",
+    "Tensor g(const Tensor&, int n) { return n; }": "every parameter has a name, too",
+    "Tensor g(const Tensor& J) { return J * 3ab; }": "a number is written 12, 0x1F",
+    "Tensor g(const Tensor& J) { return J * 'a'; }": "a text is written",
+}
+"""What stands beside the functions of a file, and how the cure begins."""
+
+
+@pytest.mark.parametrize("line", FILES)
+def test_what_a_file_does_not_have(line: str) -> None:
+    with pytest.raises(TablaError) as caught:
+        load(Source.from_text(f"{line}\nTensor f(const Tensor& I) {{ return I; }}\n", "f.cpp"))
+    assert (caught.value.hint or "").startswith(FILES[line])
+    assert caught.value.line == 1 and not caught.value.more
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["using namespace plaidml::edsl;", "using plaidml::edsl::Tensor;", "using std::vector;",
+     "namespace edsl = plaidml::edsl;", "#include <vector>", "#pragma once", ";"],
+)  # fmt: skip
+def test_names_of_name_spaces_are_passed_over(line: str) -> None:
+    file = load(Source.from_text(f"{line}\nedsl::Tensor f(const Tensor& I) {{ return -I; }}\n", "f.cpp"))
+    assert len(trace(file, file.function("f"), {"I": (3,)}).outputs) == 1
 
 
 def test_reading_goes_on_at_the_next_statement() -> None:
