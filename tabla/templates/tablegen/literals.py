@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tabla.templates.tablegen.types import BIT, DAG, INT, STRING, BitsType, ListType, Type
 from tabla.templates.tablegen.values import (
+    Atom,
     Pool,
     Resolver,
     TypedValue,
@@ -16,7 +17,7 @@ from tabla.templates.tablegen.values import (
 from tabla.templates.tablegen.variables import VariableBit
 
 
-class BitValue(TypedValue):
+class BitValue(Atom):
     """``0`` or ``1`` of type bit."""
 
     __slots__ = ("value",)
@@ -27,9 +28,6 @@ class BitValue(TypedValue):
 
     def text(self) -> str:
         return "1" if self.value else "0"
-
-    def resolve(self, resolver: Resolver) -> Value:
-        return self
 
     def convert(self, wanted: Type, pool: Pool) -> Value | None:
         if wanted is BIT:
@@ -42,9 +40,6 @@ class BitValue(TypedValue):
 
     def bit(self, index: int, pool: Pool) -> Value:
         return self
-
-    def is_concrete(self) -> bool:
-        return True
 
 
 class BitsValue(TypedValue):
@@ -113,7 +108,7 @@ class BitsValue(TypedValue):
         return all_concrete(self.bits)
 
 
-class IntValue(TypedValue):
+class IntValue(Atom):
     """A number of 64 bits."""
 
     __slots__ = ("value",)
@@ -124,9 +119,6 @@ class IntValue(TypedValue):
 
     def text(self) -> str:
         return str(self.value)
-
-    def resolve(self, resolver: Resolver) -> Value:
-        return self
 
     def convert(self, wanted: Type, pool: Pool) -> Value | None:
         if wanted is INT:
@@ -149,11 +141,8 @@ class IntValue(TypedValue):
             return None
         return pool.bits([pool.bit(self.value >> index & 1) for index in indices])
 
-    def is_concrete(self) -> bool:
-        return True
 
-
-class StringValue(TypedValue):
+class StringValue(Atom):
     """A string; `is_code` remembers that it was written as a code fragment."""
 
     __slots__ = ("is_code", "value")
@@ -169,14 +158,8 @@ class StringValue(TypedValue):
     def plain_text(self) -> str:
         return self.value
 
-    def resolve(self, resolver: Resolver) -> Value:
-        return self
-
     def convert(self, wanted: Type, pool: Pool) -> Value | None:
         return self if wanted is STRING else None
-
-    def is_concrete(self) -> bool:
-        return True
 
 
 class ListValue(TypedValue):

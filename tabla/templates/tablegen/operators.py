@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tabla.templates.tablegen.literals import DagValue, IntValue, ListValue, StringValue
-from tabla.templates.tablegen.operation import Compute, Operand, Operation, Operator
+from tabla.templates.tablegen.operation import Compute, Form, Operand, Operation, Operator
 from tabla.templates.tablegen.patterns import matches
 from tabla.templates.tablegen.record import RecordReference, RecordType, record_text
 from tabla.templates.tablegen.resolvers import MapResolver
@@ -674,33 +674,24 @@ _DAG = Operand(what="a dag", fits=lambda type: type is DAG)
 _KEY = Operand(what="an index or a name", fits=lambda type: type is STRING or type.converts_to(INT))
 
 
-def _listed(
-    name: str, compute: Compute, *operands: Operand, least: int | None = None, result: Type | None = None, **more: Any
-) -> Operator:
-    count = len(operands)
-    return Operator(
-        name=name,
-        form="listed",
-        least=count if least is None else least,
-        most=count,
-        compute=compute,
-        operands=operands,
-        result=result,
-        **more,
-    )
+def _operator(name: str, form: Form, count: int, compute: Compute, **more: Any) -> Operator:
+    return Operator(name=name, form=form, most=count, compute=compute, **{"least": count, **more})
+
+
+def _listed(name: str, compute: Compute, *operands: Operand, **more: Any) -> Operator:
+    return _operator(name, "listed", len(operands), compute, operands=operands, **more)
 
 
 def _one(name: str, compute: Compute, result: Type | None = None, **more: Any) -> Operator:
-    return Operator(name=name, form="one", least=1, most=1, compute=compute, result=result, **more)
+    return _operator(name, "one", 1, compute, result=result, **more)
 
 
 def _several(name: str, compute: Compute, result: Type | None = None, **more: Any) -> Operator:
-    return Operator(name=name, form="several", least=2, most=2, compute=compute, result=result, **more)
+    return _operator(name, "several", 2, compute, result=result, **more)
 
 
-def _three(name: str, compute: Compute, **more: Any) -> Operator:
-    more = {"form": "three", "complete": "by operands", **more}
-    return Operator(name=name, least=3, most=3, compute=compute, **more)
+def _three(name: str, compute: Compute, form: Form = "three", **more: Any) -> Operator:
+    return _operator(name, form, 3, compute, complete="by operands", **more)
 
 
 _ABSORBING = {"and": 0, "or": -1}
@@ -710,27 +701,8 @@ CAST = _one("cast", _cast, typed=True, looks_up=True, text=_cast_text)
 STRCONCAT = _several("strconcat", _join_strings, STRING, associative=True)
 LISTCONCAT = _several("listconcat", _join_lists, associative=True)
 IF = _three("if", _if)
-ISA = Operator(
-    name="isa",
-    form="isa",
-    least=1,
-    most=1,
-    compute=_isa,
-    typed=True,
-    complete="never",
-    names_its_bits=True,
-    otherwise=_isa_of_older,
-)
-COND = Operator(
-    name="cond",
-    form="cond",
-    least=1,
-    most=1,
-    compute=_cond,
-    text=_cond_text,
-    complete="by clauses",
-    names_its_bits=True,
-)
+ISA = _operator("isa", "isa", 1, _isa, typed=True, otherwise=_isa_of_older, complete="never", names_its_bits=True)
+COND = _operator("cond", "cond", 1, _cond, text=_cond_text, complete="by clauses", names_its_bits=True)
 
 # What brackets after a list mean. These have no names that could be written.
 ELEMENT = _listed("element", _element, _LIST, _INT, text=_element_text)
@@ -785,16 +757,7 @@ _TABLE = (
     COND,
     _three("foreach", _foreach, form="loop", text=_loop_text),
     _three("filter", _filter, form="loop", text=_loop_text),
-    Operator(
-        name="foldl",
-        form="fold",
-        least=5,
-        most=5,
-        compute=_fold,
-        text=_fold_text,
-        complete="never",
-        names_its_bits=True,
-    ),
+    _operator("foldl", "fold", 5, _fold, text=_fold_text, complete="never", names_its_bits=True),
     CAST,
     ISA,
     _listed("exists", _exists, _STRING, result=INT, typed=True, looks_up=True),

@@ -285,3 +285,15 @@ class PendingValue(TypedValue):
 
     def bit(self, index: int, pool: Pool) -> Value:
         return self if self.type is BIT else pool.bit_of(self, index)
+
+
+class Atom(TypedValue):
+    """A value that has no parts, so that nothing in it waits."""
+
+    __slots__ = ()
+
+    def resolve(self, resolver: Resolver) -> Value:
+        return self
+
+    def is_concrete(self) -> bool:
+        return True
