@@ -217,17 +217,22 @@ class ListValue(TypedValue):
         return all_concrete(self.items)
 
 
+def name_text(name: Value) -> str | None:
+    """Return the name of an operator or of an argument of a dag, and None if it has no name."""
+    return name.value if isinstance(name, StringValue) else None
+
+
 class DagValue(TypedValue):
-    """``(operator:$name argument:$name, ...)``"""
+    """``(operator:$name argument:$name, ...)``; a name is a string, which may be code, or unset."""
 
     __slots__ = ("_has_dollar", "arguments", "name", "names", "operator")
 
     def __init__(
         self,
         operator: Value,
-        name: str | None,
+        name: Value,
         arguments: tuple[Value, ...],
-        names: tuple[str | None, ...],
+        names: tuple[Value, ...],
         has_dollar: bool,
     ) -> None:
         super().__init__(DAG, operator.ground and all_ground(arguments))
@@ -240,12 +245,13 @@ class DagValue(TypedValue):
     def text(self) -> str:
         # Older versions print the name of the operator without its dollar sign, unlike those of the arguments.
         sign = "$" if self._has_dollar else ""
-        head = self.operator.text() + (f":{sign}{self.name}" if self.name is not None else "")
+        name = name_text(self.name)
+        head = self.operator.text() + (f":{sign}{name}" if name is not None else "")
         if not self.arguments:
             return f"({head})"
         arguments = [
             value.text() if name is None else f"{value.text()}:${name}"
-            for value, name in zip(self.arguments, self.names, strict=True)
+            for value, name in zip(self.arguments, map(name_text, self.names), strict=True)
         ]
         return f"({head} {', '.join(arguments)})"
 

@@ -69,7 +69,7 @@ class Pool(Protocol):
     def list(self, items: Sequence[Value], element: Type) -> Value:
         """Return a list of a given element type."""
 
-    def dag(self, operator: Value, name: str | None, arguments: Sequence[Value], names: Sequence[str | None]) -> Value:
+    def dag(self, operator: Value, name: Value, arguments: Sequence[Value], names: Sequence[Value]) -> Value:
         """Return ``(operator:$name argument:$name, ...)``."""
 
     def unique(self, kind: type[_V], *parts: object) -> _V:
