@@ -184,7 +184,7 @@ CHARTS = (
         key="problem",
         columns={
             "float64": "float64",
-            "`auto16`": "16 bits, `auto16`",
+            "`auto16`": "16 bits, auto16",
             "scikit-learn": "scikit-learn",
         },
         chosen=lambda row: "float64" in row and row["problem"] != "linnerud",

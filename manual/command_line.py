@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 
 from tabla.base.options import options_of
 from tabla.build.pass_options import PassOptions
@@ -45,10 +46,9 @@ def _page(command: str) -> str:
         actions = [action for action in listed if not isinstance(action, argparse._HelpAction)]
         if actions:
             title = {"positional arguments": "arguments"}.get(title, title)
-            rows = (_row(action, command) for action in actions)
-            lines += [f"## {title[:1].upper()}{title[1:]}", ""]
             name = "argument" if title == "arguments" else "option"
-            lines += [f"| {name} | what it does | values | example |", "|---|---|---|---|", *rows, ""]
+            rows = [(name, "what it does", "values", "example"), *(_row(action, command) for action in actions)]
+            lines += [f"## {title[:1].upper()}{title[1:]}", "", *_table(rows), ""]
     lines.append("What holds for all commands is on the page [Command line](../command-line.md).")
     return "\n".join(lines)
 
@@ -61,7 +61,14 @@ def _parser(command: str) -> Parser:
     return parser
 
 
-def _row(action: argparse.Action, command: str) -> str:
+def _table(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the lines of a table, whose first row is its head. A column without any content is left out."""
+    kept = [number for number, column in enumerate(zip(*rows, strict=True)) if any(column[1:])]
+    head, *others = ("| " + " | ".join(_cell(row[number]) for number in kept) + " |" for row in rows)
+    return [head, "|" + "---|" * len(kept), *others]
+
+
+def _row(action: argparse.Action, command: str) -> tuple[str, str, str, str]:
     value = action.metavar or action.dest.upper()
     shown = value if isinstance(value, str) else " ".join(value)
     if action.option_strings:
@@ -75,7 +82,7 @@ def _row(action: argparse.Action, command: str) -> str:
     values = "" if known is None else known.kind_of(command).range
     example = "" if known is None or not known.example else f"`{known.flag} {known.example}`"
     unit = f" ({known.unit})" if known is not None and known.unit and values else ""
-    return f"| {_cell(name)} | {_cell(told)} | {_cell(values + unit)} | {_cell(example)} |"
+    return name, told, values + unit, example
 
 
 def _cell(text: str) -> str:

@@ -127,6 +127,10 @@ SAID = {
     "hertz": "number",
     "self": "name",
     "stack": "operands",
+    "dtype": "type",
+    "dirname": "folder",
+    "ref_attr_name": "name",
+    "quoted": "text",
 }
 """What stands for names of the source that mean nothing to a reader."""
 NUMBERS = ("len", "int", "float", "max", "min", "prod", "sum", "abs", "round")
@@ -144,7 +148,7 @@ def _filled(value: ast.expr, module: str) -> str:
             return "<value>"
         case ast.Call(func=ast.Name(id="str" | "sorted" | "list" | "repr"), args=[inside, *_]):
             return _filled(inside, module)
-        case ast.Call(func=ast.Attribute(attr="replace" | "strip" | "upper" | "lower", value=inside)):
+        case ast.Call(func=ast.Attribute(attr="replace" | "strip" | "lstrip" | "upper" | "lower", value=inside)):
             return _filled(inside, module)
         case ast.Call(func=ast.Attribute(attr="join"), args=[ast.Name(id=name)]) if name.isupper():
             return _constant(name, module)

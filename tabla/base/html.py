@@ -46,7 +46,10 @@ def table(
 
 
 def _row(kind: str, cells: Sequence[object], texts: Collection[int]) -> str:
-    return f"<tr>{''.join(_cell(kind, cell, number in texts) for number, cell in enumerate(cells))}</tr>"
+    # A heading without words would head nothing: a screen reader would announce it at each cell below.
+    kinds = [kind if cell != "" else "td" for cell in cells]
+    parts = (_cell(each, cell, number in texts) for number, (each, cell) in enumerate(zip(kinds, cells, strict=True)))
+    return f"<tr>{''.join(parts)}</tr>"
 
 
 def _cell(kind: str, content: object, left: bool) -> str:

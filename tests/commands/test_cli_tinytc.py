@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -60,6 +61,24 @@ def test_evaluation_simulation_and_numpy_agree(command: Command) -> None:
     np.testing.assert_allclose(load("eval.npz")["Q"], expected, atol=5e-3)
     np.testing.assert_array_equal(load("sim.npz")["Q"], load("eval.npz")["Q"])
     np.testing.assert_allclose(load("sim.npz")["tmp"], given["K"] @ given["P"], atol=5e-3)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("iverilog") is None, reason="Icarus Verilog is missing")
+def test_the_kernel_of_the_manual_on_icarus(command: Command, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its sizes are 8 and 3, and it takes 26 cycles on 16 PEs, where the bound is 24."""
+    chance = np.random.default_rng(2)
+    shapes = {"K": (8, 8), "P": (2, 8, 3), "A": (2, 3, 3), "Q": (2, 8, 3)}
+    given = {name: chance.uniform(-1, 1, shape) for name, shape in shapes.items()}
+    np.savez("wide.npz", **given)
+    words = ("f.ir:fused", "-D", "n=8", "--pes", "16")
+    command("gen", *words, "-q", "-o", "build", "--json", "r.json")
+    report = json.loads(Path("r.json").read_text())
+    assert (report["cycles"], report["bound"]) == (26, 24)
+    assert main(("sim", *words, "--inputs", "wide.npz", "--engine", "icarus", "-o", "wide.out.npz")) == 0
+    told = capsys.readouterr()
+    assert "26 predicted = 26 simulated" in told.out + told.err
+    np.testing.assert_allclose(load("wide.out.npz")["Q"], given["K"] @ given["P"] @ given["A"] + given["Q"], atol=5e-3)
 
 
 def test_one_sample_without_an_axis(command: Command) -> None:

@@ -30,7 +30,7 @@ from tabla.commands.cli import main
 from tabla.commands.playground import runs as runs_module
 from tabla.commands.playground.examples import data_names, data_of, offers
 from tabla.commands.playground.made_up import SAMPLES, made_up
-from tabla.commands.playground.request import MADE_UP, NOTHING, Request
+from tabla.commands.playground.request import MADE_UP, NOTHING, TABLA, Request
 from tabla.commands.playground.runs import DONE, FAULT, STOPPED, Run, Runs
 from tabla.driver import build
 from tabla.examples.catalogue import EXAMPLES
@@ -48,6 +48,12 @@ g[i] = e * x[i];
 """
 LINE = Request(name="line", text=PROGRAM, pes=2, format="q6.10", minibatch=1, data=MADE_UP, epochs=3, engine="model")
 LONG = replace(LINE, epochs=1000, engine="model")
+KERNEL = """# A layer.
+def layer(float(K) x, float(N, K) W) -> (y) {
+  y(n) +=! W(n, k) * x(k)
+}
+"""
+LAYER = replace(LINE, name="layer", text=KERNEL, language="tc", sizes="K=3, N=2", learns="W", rate="0.125")
 PATIENCE = 60.0
 
 
@@ -150,6 +156,53 @@ def test_a_run_finds_what_the_commands_find(server: Server, tmp_path: Path, comm
     assert "320 samples, 3 epochs" in server.result(run, "training.html")
     assert "predicted = " in server.result(run, "training.txt")
     assert any("made up" in note for note in state["notes"])
+
+
+def test_a_kernel_learns(server: Server, tmp_path: Path, command: Callable[..., str]) -> None:
+    run = server.start(LAYER)
+    state = server.ended(run)
+    assert (state["state"], state["fault"]) == (DONE, None)
+    program = tmp_path / "layer.tc"
+    program.write_text(KERNEL, encoding="utf-8")
+    learns = "--size K=3 --size N=2 --train W --loss mse --learning-rate 0.125".split()
+    array = "--pes 2 --format q6.10 --saturate -q -o".split()
+    said = command("gen", str(program), *learns, *array, str(tmp_path / "b"))
+    assert server.result(run, "report.txt") == said.partition("\nwritten")[0]
+    assert server.result(run, "verilog.v") == (tmp_path / "b" / "layer.v").read_text(encoding="utf-8")
+    assert "320 samples, 3 epochs" in server.result(run, "training.html")
+
+
+def test_a_kernel_of_which_nothing_learns_is_built(server: Server) -> None:
+    run = server.start(replace(LAYER, learns="", rate=""))
+    state = server.ended(run)
+    assert (state["state"], state["fault"]) == (DONE, None)
+    assert state["notes"] == ["The program does not say what learns, so nothing is learnt."]
+    assert server.result(run, "verilog.v").endswith("endmodule\n")
+
+
+@pytest.mark.parametrize(
+    ("changed", "said", "places"),
+    [
+        ({"text": KERNEL.replace("W(n", "V(n")}, "'V'", [[3, 12]]),
+        ({"sizes": "K=3"}, "the size 'N' has no value", [[2, 35]]),
+        ({"sizes": "K"}, "'K' is not NAME=NUMBER", []),
+        ({"sizes": "K=0 N=2"}, "0", []),
+        ({"learns": "V"}, "'layer' has no such input", []),
+        ({"rate": ""}, "needs a learning rate", []),
+        ({"rate": "fast"}, "fast", []),
+        ({"name": "../layer"}, "is no name of a program", []),
+        ({"language": "py"}, "does not know the language", []),
+        ({"text": "\ud800 \0"}, "error: ", [[1, 1], [1, 3]]),
+    ],
+)
+def test_a_fault_of_a_kernel_is_an_error(
+    server: Server, changed: dict[str, Any], said: str, places: list[list[int]]
+) -> None:
+    state = server.ended(server.start(replace(LAYER, **changed)))
+    assert state["state"] == FAULT and not state["results"]
+    assert state["fault"]["text"].startswith("error: ") and said in state["fault"]["text"]
+    assert "fault of tabla" not in state["fault"]["text"]
+    assert state["fault"]["places"] == places
 
 
 def test_the_schedule_is_the_page_that_gen_writes(server: Server) -> None:
@@ -425,7 +478,7 @@ def test_a_snapshot_waits_for_news() -> None:
 
 def test_offers_are_the_examples_with_their_options() -> None:
     found = {offer.name: offer for offer in offers()}
-    assert found.keys() == {*EXAMPLES, "softmax"} and offers()[0].name == "logistic"
+    assert found.keys() == {*EXAMPLES, "softmax", "layer"} and offers()[0].name == "logistic"
     for name, example in EXAMPLES.items():
         offer = found[name]
         assert offer.text == example.program.read_text(encoding="utf-8") and offer.data == name
@@ -441,7 +494,7 @@ LEARN_FROM_MADE_UP = ("logistic", "linear", "svm", "softmax", "backprop")
 OFFERS = [
     pytest.param(each, id=each.name, marks=[pytest.mark.slow] if each.name == "backprop" else [])
     for each in offers()
-    if each.name != "backprop2"
+    if each.name != "backprop2" and each.language == TABLA
 ]
 
 

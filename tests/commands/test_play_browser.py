@@ -167,6 +167,26 @@ def test_examples_change_the_program_and_the_options(tab: Tab) -> None:
     assert tab.run("colours.textContent === text.value")
 
 
+def test_a_kernel_of_tensor_comprehensions_trains(tab: Tab) -> None:
+    assert tab.run("get('kernel').offsetHeight") == 0
+    tab.run("get('example').value = 'layer'; get('example').dispatchEvent(new Event('change'))")
+    assert tab.run("get('kernel').offsetHeight") > 0
+    assert tab.run("[get('sizes').value, get('learns').value]") == ["K=8 N=2", "W bias"]
+    assert tab.run("colours.textContent === text.value && colours.querySelector('.comment').textContent[0]") == "#"
+    assert tab.run("[...colours.querySelectorAll('.keyword')].map((word) => word.textContent)[0]") == "def"
+    click(tab, "run")
+    assert tab.until(ENDED) == "Done."
+    points = tab.run("document.querySelector('#training polyline').getAttribute('points')").split()
+    heights = [float(point.split(",")[1]) for point in points]
+    assert len(heights) == 11 and heights[0] < heights[-1], "the loss has fallen: the curve begins at the top"
+    assert "\nmodule layer" in seen(tab, "verilog")
+    tab.run("text.value = text.value.replace('x(k)', 'u(k)'); text.dispatchEvent(new Event('input'))")
+    click(tab, "run")
+    assert tab.until(ENDED) == "There is an error."
+    assert tab.run("get('fault').textContent").split("\n")[1].startswith(" --> layer.tc:5:")
+    assert tab.run("[...marks.children].map((mark) => (mark.offsetTop - TOP) / LINE + 1)") == [5]
+
+
 def test_the_page_says_that_the_server_has_gone(tab: Tab, tmp_path: Path) -> None:
     with playing(tmp_path) as other:
         tab.go(other.url)

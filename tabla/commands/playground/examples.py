@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from tabla.commands.playground.request import MADE_UP, TABLA, TENSOR_COMPREHENSIONS
 from tabla.examples.catalogue import EXAMPLES
 from tabla.host.engines.session import EVALUATION
 from tabla.learn.data.dataset import Data
@@ -31,7 +32,9 @@ _LARGE = ("backprop2",)
 class Offer:
     """A program that the playground offers: its text, and the options that it begins with.
 
-    `data` is the name of an example of `tabla.examples`, whose data the program learns from. `engine` takes the steps.
+    `data` is the name of an example of `tabla.examples`, whose data the program learns from, or `MADE_UP`. `engine`
+    takes the steps. `language` is the end of the program's file. A kernel has `sizes`, and `learns` with `rate` if it
+    learns.
     """
 
     name: str
@@ -41,6 +44,20 @@ class Offer:
     epochs: int
     data: str
     engine: str = CYCLE_MODEL
+    language: str = TABLA
+    sizes: str = ""
+    learns: str = ""
+    rate: str = ""
+
+
+_LAYER = """# A dense layer with a sigmoid: K inputs, N outputs.
+# The index k stands on the right side only, so +=! sums over it.
+# The options below say how large K and N are, and which inputs learn.
+def layer(float(K) x, float(N, K) W, float(N) bias) -> (y) {
+  z(n) +=! W(n, k) * x(k)
+  y(n) = 1.0 / (1.0 + exp(-(z(n) + bias(n))))
+}
+"""
 
 
 def _of_example(name: str) -> Offer:
@@ -75,11 +92,27 @@ def _softmax() -> Offer:
     return Offer(name="softmax", about="softmax regression", text=text, format="q6.10", epochs=10, data="backprop")
 
 
+def _layer() -> Offer:
+    """Return a layer in Tensor Comprehensions, whose gradients are derived."""
+    return Offer(
+        name="layer",
+        about="a dense layer",
+        text=_LAYER,
+        format="q6.10",
+        epochs=10,
+        data=MADE_UP,
+        language=TENSOR_COMPREHENSIONS,
+        sizes="K=8 N=2",
+        learns="W bias",
+        rate="0.125",
+    )
+
+
 def offers() -> tuple[Offer, ...]:
-    """Return the programs, logistic regression first."""
+    """Return the programs, logistic regression first, and those in other languages than TABLA last."""
     names = sorted(EXAMPLES, key=lambda name: name != "logistic")
     found = [_of_example(name) for name in names]
-    return (*found[:3], _softmax(), *found[3:])
+    return (*found[:3], _softmax(), *found[3:], _layer())
 
 
 def data_names() -> dict[str, str]:

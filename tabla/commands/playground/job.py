@@ -7,11 +7,14 @@ standard output, a line of JSON for each message. Files are written to the tempo
 from __future__ import annotations
 
 import json
+import re
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+from tabla.base.kinds import SIZES
 from tabla.base.progress import listening
 from tabla.base.source import Source, TablaError
 from tabla.build.files.graph_picture import svg
@@ -20,7 +23,7 @@ from tabla.build.files.schedule_page import schedule_page
 from tabla.build.options import Options
 from tabla.commands.playground.examples import SHARE, data_names, data_of
 from tabla.commands.playground.made_up import made_up
-from tabla.commands.playground.request import EPOCHS, MADE_UP, NOTHING, Request
+from tabla.commands.playground.request import EPOCHS, MADE_UP, NOTHING, TABLA, TENSOR_COMPREHENSIONS, Request
 from tabla.driver import Build, build
 from tabla.learn.auto_format import is_automatic
 from tabla.learn.data.dataset import Data
@@ -47,7 +50,7 @@ def main() -> None:
 def _fault(fault: TablaError, request: Request) -> dict[str, Any]:
     """Return the message about a fault, with its lines and columns in the program, counted from 1."""
     spans = [each.span for one in (fault, *fault.more) for each in one.labels[:1]]
-    own = [(span.line, span.column) for span in spans if span.source.name == f"{request.name}.t"]
+    own = [(span.line, span.column) for span in spans if span.source.name == request.file]
     return {"fault": str(fault), "places": own}
 
 
@@ -81,18 +84,20 @@ def carry_out(request: Request, tell: Tell) -> None:
             "format": request.format,
             "minibatch": request.minibatch,
             "saturate": request.data == MADE_UP,  # nobody chose that data for the format
+            **_of_kernel(request),
         }
     )
     if is_automatic(options):
         raise TablaError(f"the playground chooses no format, and '{request.format}' asks for that", hint="write q6.10")
     tell({"step": "reading the program"})
-    made = build(Source.from_text(request.text, f"{request.name}.t"), options)
+    made = build(_program(request), options)
     made.refuse_too_large()
     _show(made, tell)
     if request.data == NOTHING:
         tell({"note": "No data is chosen, so nothing is learnt."})
     elif not made.lowered.updates:
-        tell({"note": "The program has no gradient, so nothing is learnt."})
+        lacks = "has no gradient" if request.language == TABLA else "does not say what learns"
+        tell({"note": f"The program {lacks}, so nothing is learnt."})
     else:
         try:
             _learn(made, request, epochs, tell)
@@ -100,6 +105,29 @@ def carry_out(request: Request, tell: Tell) -> None:
             tell(_fault(fault, request))
     tell({"step": "writing Verilog"})
     tell({"result": "verilog.v", "text": made.verilog})
+
+
+def _program(request: Request) -> Source | Path:
+    """Return the program as `build` takes it. A kernel is written to a file in the folder of the run."""
+    if request.language == TABLA:
+        return Source.from_text(request.text, request.file)
+    if request.language != TENSOR_COMPREHENSIONS:
+        raise TablaError(f"the playground does not know the language '{request.language}'", hint="write t or tc")
+    if not re.fullmatch(r"[A-Za-z]\w{0,63}", request.name):
+        raise TablaError(f"'{request.name}' is no name of a program", hint="use letters and digits")
+    path = Path(request.file)
+    path.write_text(request.text, encoding="utf-8", errors="replace")
+    return path
+
+
+def _of_kernel(request: Request) -> dict[str, Any]:
+    """Return the options that kernels alone have. A kernel of which nothing learns has no loss and no learning rate."""
+    if request.language != TENSOR_COMPREHENSIONS:
+        return {}
+    sizes, learns = (re.findall(r"[^\s,]+", text) for text in (request.sizes, request.learns))
+    found: dict[str, Any] = {"sizes": dict(map(SIZES.read, sizes))}
+    learning = {"train": learns, "loss": "mse", "learning_rate": request.rate.strip() or None}
+    return found | learning if learns else found
 
 
 def _show(made: Build, tell: Tell) -> None:

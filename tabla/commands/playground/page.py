@@ -10,10 +10,11 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from tabla.commands.playground.examples import CYCLE_MODEL, Offer, data_names, offers
-from tabla.commands.playground.request import EPOCHS, MADE_UP, NOTHING
+from tabla.commands.playground.request import EPOCHS, MADE_UP, NOTHING, TABLA, TENSOR_COMPREHENSIONS
 from tabla.host.engines.session import EVALUATION
 from tabla.languages.tabla.lexer import KEYWORDS
 from tabla.languages.tabla.operators import GROUP_FUNCTIONS
+from tabla.languages.tc.lexer import KEYWORDS as TC_KEYWORDS
 from tabla.templates.template import functions, limits
 
 ENGINES = {
@@ -21,6 +22,8 @@ ENGINES = {
     EVALUATION: "in the evaluation, some steps again on the simulated Verilog",
 }
 """Where a program learns, with the words of the page."""
+LANGUAGES = {TABLA: "TABLA", TENSOR_COMPREHENSIONS: "Tensor Comprehensions"}
+"""The languages of programs, by the ends of their files."""
 
 
 def page(nonce: str) -> str:
@@ -31,6 +34,7 @@ def page(nonce: str) -> str:
         offers=offered,
         data={MADE_UP: "made up to fit the program", **data_names(), NOTHING: "none: do not learn"},
         engines=ENGINES,
+        languages=LANGUAGES,
         most_epochs=EPOCHS.high,
         most_pes=limits().pes,
         model=_model(offered),
@@ -38,11 +42,14 @@ def page(nonce: str) -> str:
 
 
 def _model(offered: Iterable[Offer]) -> dict[str, Any]:
-    """Return what the script needs: the programs, and the words of the language that have colours."""
+    """Return what the script needs: the programs, and the words of each language that have colours."""
+    known = {*GROUP_FUNCTIONS, *functions()}
     return {
         "offers": [asdict(offer) for offer in offered],
-        "keywords": sorted(KEYWORDS),
-        "functions": sorted({*GROUP_FUNCTIONS, *functions()}),
+        "words": {
+            TABLA: {"keywords": sorted(KEYWORDS), "functions": sorted(known)},
+            TENSOR_COMPREHENSIONS: {"keywords": sorted(TC_KEYWORDS), "functions": sorted(known - TC_KEYWORDS.keys())},
+        },
     }
 
 

@@ -55,7 +55,8 @@ def node_of(value: object) -> Node:
             exact = value if isinstance(value, Fraction) else Fraction(float(value))
             return Number(shape=(), kind="float", value=exact, span=here())
         case _:
-            refuse(f"{_described(value)} is not a tensor or a number")
+            what = "a finite number" if isinstance(value, float) else "a tensor or a number"
+            refuse(f"{_described(value)} is not {what}", "use tensors, sizes, and finite numbers of 64 bits")
 
 
 def _array(given: NDArray[Any] | np.generic) -> Node:

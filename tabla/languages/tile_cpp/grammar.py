@@ -85,6 +85,9 @@ def p_more(p: Production) -> None:
 def p_unit_using(p: Production) -> None:
     """unit : unit USING NAMESPACE NAME SEMICOLON
     | unit USING NAME SEMICOLON
+    | unit USING TYPE SEMICOLON
+    | unit USING VECTOR SEMICOLON
+    | unit NAMESPACE NAME ASSIGN NAME SEMICOLON
     | unit SEMICOLON"""
     p[0] = p[1]
 

@@ -103,7 +103,7 @@ t_RBRACE = r"\}"
 t_LBRACKET = r"\["
 t_RBRACKET = r"\]"
 
-_STRAY = re.compile(r"[^\s\w+\-*/%<>=!?:;,.(){}\[\]&|^~\"'\\#]+")
+_STRAY = re.compile(r"[0-9][\w.']*|'[^'\n]*'|[^\s\w+\-*/%<>=!?:;,.(){}\[\]&|^~\"'\\#]+")
 _SPACES = re.compile(r"^(?:(?:plaidml|edsl|std)::)+")
 
 
@@ -181,6 +181,8 @@ def _cure(text: str) -> str:
             return "there is no preprocessor: write what the macro stands for"
         case "'" | '"':
             return 'a text is written "text", in one line'
+        case digit if digit.isdigit():
+            return "a number is written 12, 0x1F, 1.5 or 2e-3, and a name begins with a letter"
         case "@":
             return "write the contraction: C(i, j) += A(i, k) * B(k, j)"
         case _:

@@ -85,6 +85,12 @@ def cure(before: Sequence[Token], found: Token | None, kinds: frozenset[str]) ->
         return f"a vector is written std::vector<int> {last}(3)"
     if "$end" in kinds or (not before and "TYPE" in kinds):
         return _FORM
+    if kind == "ASSIGN" and [token.type for token in before[-2:-1]] == ["USING"]:
+        return f"leave it out, and write the type itself in place of {last}"
+    if kinds == {"LPAREN"} and kind in ("ASSIGN", "SEMICOLON", "LBRACE"):
+        return f"a file holds functions alone: write {last} inside of a function, or make it a parameter"
+    if kinds <= {"NAME", "CONST", "BIT_AND"} and kind in ("COMMA", "RPAREN"):
+        return "every parameter has a name, too: const Tensor& I"
     if found is not None and kind in ("TIMES", "AND") and before and before[-1].type in ("TYPE", "GREATER"):
         return "tensors and vectors are handed over by value or by reference: const Tensor& I"
     if kind == "LBRACKET" and "TYPE" in kinds:

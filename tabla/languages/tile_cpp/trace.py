@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tabla.base.faults import Faults, did_you_mean
 from tabla.base.lexemes import Lexeme
-from tabla.base.source import Label, Source, Span, TablaError
+from tabla.base.source import Label, Source, TablaError
 from tabla.languages.tile.places import reading, refuse
 from tabla.languages.tile.program import Input, Kind, Node, Program
 from tabla.languages.tile.steps import collecting
@@ -21,6 +22,9 @@ from tabla.languages.tile_cpp.syntax import Function, Parameter
 from tabla.languages.tile_cpp.types import TYPES
 from tabla.languages.tile_cpp.values import Listed, described, shown
 from tabla.languages.tile_cpp.words import speaking_cpp
+
+_EXAMPLES = {"whole": "2", "real": "1.5", "truth": "1", "TensorDim": "2", "text": "same"}
+"""A value for a parameter of each kind that an option can give."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +133,7 @@ def _given(
         hint = f"write --arg {name}=2" if not type.vectors else f"write --arg {name}=2,1"
         refuse(f"'{name}' is a '{shown(type)}' and has a shape", hint, span)
     if name in arguments:
-        return _argument(arguments[name], name, span)
+        return _argument(arguments[name], parameter, type.vectors)
     if parameter.default is None:
         cure = f"the shape of the tensor: --shape {name}=2,8,3" if tensor else f"its value: --arg {name}=..."
         missing = "shape" if tensor else "value"
@@ -137,14 +141,29 @@ def _given(
     return None
 
 
-def _argument(value: Any, name: str, span: Span) -> Any:
-    """Return a value of the options, or of Python, as a value of C++."""
-    if isinstance(value, list | tuple):
-        return Listed(_argument(item, name, span) for item in value)
+def _argument(value: Any, parameter: Parameter, vectors: int) -> Any:
+    """Return a value of the options, or of Python, as a value of C++: for a parameter, or for an element of it that is
+    inside of `vectors` vectors. One value is a vector of one."""
+    name, type, span = parameter.name.text, parameter.type, parameter.span
+    kind = TYPES[type.name]
+    cure = f"write --arg {name}={_EXAMPLES.get(kind, '2')}" + (f",{_EXAMPLES.get(kind, '2')}" if type.vectors else "")
     if hasattr(value, "item") and getattr(value, "shape", None) == ():
         value = value.item()  # a number of numpy
-    if not isinstance(value, bool | int | float | str):
-        refuse(f"--arg {name}: a {type(value).__name__} is no value of C++", "write a number, or several: 2,1", span)
+    if vectors == 1 and isinstance(value, bool | int | float | str):
+        value = [value]
+    if isinstance(value, list | tuple) and (vectors or kind == "auto"):
+        return Listed(_argument(item, parameter, vectors - 1) for item in value)
+    if not isinstance(value, bool | int | float | str | list | tuple):
+        refuse(f"--arg {name}: a {value.__class__.__name__} is no value of C++", cure, span)
+    if isinstance(value, float) and not math.isfinite(value):
+        refuse(f"--arg {name}: {value} is no finite number", f"{cure}, or another number of 64 bits", span)
+    if kind == "truth" and value in ("true", "false"):
+        return value == "true"
+    given = Listed(value) if isinstance(value, list | tuple) else value
+    if kind in _EXAMPLES and (given is not value or vectors or isinstance(value, str) is not (kind == "text")):
+        refuse(f"{described(given)} where the type is '{shown(replace(type, vectors=vectors))}'", cure, span)
+    if kind in ("whole", "TensorDim") and isinstance(value, float) and value != int(value):
+        refuse(f"{value} where the type is '{type.name}', which holds whole numbers", cure, span)
     return value
 
 

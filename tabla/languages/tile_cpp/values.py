@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
+from tabla.base.lexemes import shortened
 from tabla.languages.tile.builder import Contraction
 from tabla.languages.tile.contractions import Combined, Indexed
 from tabla.languages.tile.dimensions import MOST_NAMES, TensorDim
@@ -203,7 +204,9 @@ def _whole(value: Any, type: Type, *, cast: bool) -> int:
     whole = int(_cut(value))
     if not low <= whole < high:
         hint = "it has no sign: use int" if low == 0 and whole < 0 else "use int64_t"
-        refuse(f"{whole} does not fit in '{type.name}'", hint)
+        if not -(1 << 63) <= whole < 1 << 64:
+            hint = "whole numbers have 64 bits: keep it in a double"
+        refuse(f"{shortened(str(whole))} does not fit in '{type.name}'", hint)
     return whole
 
 

@@ -28,9 +28,9 @@ def comparison(name: str, left: Value, right: Value, span: Span) -> Value:
 
 def cast(value: Value, wanted: str, span: Span) -> Value:
     """Return a value as a number of the type `wanted`."""
-    if isinstance(value, Affine):
-        if wanted in INTEGERS:
-            return value
+    if isinstance(value, Affine) and wanted in INTEGERS:
+        return value
+    if isinstance(value, Affine) and wanted in REALS:
         if not value.coefficients:
             return Number(value=Fraction(value.constant), span=span)
         return apply("real", whole_number(value, span), span=span)
@@ -73,7 +73,7 @@ def of_truths(name: str, left: Value, right: Value, span: Span) -> Value:
             return left.either(right)
         return left.both(right.negated()).either(left.negated().both(right))
     one, other = (as_expression(each) for each in (left, right))
-    if one is None or other is None or name == "xor":
+    if one is None or other is None or name == "xor" or not one.type == other.type == "truth":
         refuse(f"'{name}' of values that are no truth values", span, "compare first: less_than %a, %b : bool")
     return apply(name, one, other, span=span)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from tabla.base.faults import Faults
 from tabla.base.source import Label, TablaError
 from tabla.graph.constraints import possible
 from tabla.languages.kernel.boxes import around, axes, whole
@@ -13,6 +14,7 @@ from tabla.languages.kernel.regions import Region
 from tabla.languages.kernel.substitution import renamed
 from tabla.languages.kernel.tree import Kernel, Number, Read, Reduce, Role, Statement, Tensor, walk
 from tabla.languages.kernel.verify import verify
+from tabla.languages.tinytc.annotations import check_types
 from tabla.languages.tinytc.environment import MOST_STATEMENTS, Translated
 from tabla.languages.tinytc.loops import parts, reads_of
 from tabla.languages.tinytc.syntax import Function
@@ -37,6 +39,9 @@ def kernel_of(function: Function, name: str, keep: Sequence[str] = ()) -> Interf
     written, or are never written.
     """
     found = Translation(function).run()
+    faults = Faults()
+    check_types(function, faults)
+    faults.raise_any()
     found.statements = _whole(statement for statement in found.statements if _runs(statement))
     parameters = [parameter.name for parameter in function.parameters]
     written = [each for each in parameters if any(statement.target == each for statement in found.statements)]

@@ -166,6 +166,9 @@ class Translation(Memory):
         if isinstance(value, bool) and name == "bool":
             return constant(value)
         if isinstance(value, int) and not isinstance(value, bool) and name in INTEGERS:
+            bits = 64 if name == "index" else int(name[1:])
+            if not -(1 << (bits - 1)) <= value < 1 << (bits - 1):
+                refuse(f"this constant does not fit in '{name}'", operand.span, f"'{name}' has {bits} bits")
             return Affine.of(value)
         if isinstance(value, Fraction) and name in REALS:
             return Number(value=value, span=instruction.span)

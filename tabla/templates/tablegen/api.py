@@ -10,7 +10,7 @@ from tabla.base.faults import did_you_mean
 from tabla.base.source import Label, Span, TablaError
 from tabla.templates.tablegen import record as internal
 from tabla.templates.tablegen.keeper import RecordKeeper
-from tabla.templates.tablegen.literals import BitsValue, BitValue, DagValue, IntValue, ListValue, StringValue
+from tabla.templates.tablegen.literals import BitsValue, BitValue, DagValue, IntValue, ListValue, StringValue, name_text
 from tabla.templates.tablegen.record import RecordReference
 from tabla.templates.tablegen.stack import deep_stack
 from tabla.templates.tablegen.values import UnsetValue
@@ -237,9 +237,9 @@ class Records:
             case DagValue():
                 # A list, because a generator would take machine stack for every nested dag.
                 arguments = [
-                    DagArgument(self._value(argument), name)
+                    DagArgument(self._value(argument), name_text(name))
                     for argument, name in zip(value.arguments, value.names, strict=True)
                 ]
-                return Dag(self._value(value.operator), value.name, tuple(arguments))
+                return Dag(self._value(value.operator), name_text(value.name), tuple(arguments))
             case _:
                 return Pending(value.text())

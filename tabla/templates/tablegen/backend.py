@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from json.encoder import encode_basestring
 
 from tabla.templates.tablegen.keeper import RecordKeeper
-from tabla.templates.tablegen.literals import BitsValue, BitValue, DagValue, IntValue, ListValue, StringValue
+from tabla.templates.tablegen.literals import BitsValue, BitValue, DagValue, IntValue, ListValue, StringValue, name_text
 from tabla.templates.tablegen.record import Record, RecordReference, record_text
 from tabla.templates.tablegen.stack import deep_stack
 from tabla.templates.tablegen.values import UnsetValue, Value
@@ -108,12 +108,13 @@ def _write_json(value: Value, pieces: list[str]) -> None:
 
 def _write_dag(value: DagValue, pieces: list[str]) -> None:
     separator = '{"args":['
-    for argument, name in zip(value.arguments, value.names, strict=True):
+    for argument, name in zip(value.arguments, map(name_text, value.names), strict=True):
         pieces.append(separator + "[")
         _write_json(argument, pieces)
         pieces.append(",null]" if name is None else f",{_text(name)}]")
         separator = ","
     pieces.append('],"kind":"dag"' if value.arguments else '{"args":[],"kind":"dag"')
-    pieces.append(',"operator":' if value.name is None else f',"name":{_text(value.name)},"operator":')
+    name = name_text(value.name)
+    pieces.append(',"operator":' if name is None else f',"name":{_text(name)},"operator":')
     _write_json(value.operator, pieces)
     pieces.append(f',"printable":{_text(value.text())}}}')

@@ -97,7 +97,12 @@ class Expansion:
             self._run_loop(entry, [], destination, final=scope.multiclass is None)
         elif scope.multiclass is not None:
             scope.multiclass.entries.append(entry)
-        elif isinstance(entry, Assertion):
+        else:
+            self._enter(entry)
+
+    def _enter(self, entry: Record | Assertion | DumpRequest) -> None:
+        """Do what an entry says, now that nothing is left of loops and multiclasses around it."""
+        if isinstance(entry, Assertion):
             self.keeper.check_assertion(entry)
         elif isinstance(entry, DumpRequest):
             self.keeper.dump(entry)
@@ -121,27 +126,19 @@ class Expansion:
         for entry in list(entries):
             if isinstance(entry, Loop):
                 self._run_loop(entry, bindings, destination, final=final)
-            elif isinstance(entry, Assertion):
-                resolved = entry.resolve(self._resolver(bindings, None))
-                if destination is not None:
-                    destination.append(resolved)
-                else:
-                    self.keeper.check_assertion(resolved)
-            elif isinstance(entry, DumpRequest):
-                request = entry.resolve(self._resolver(bindings, None))
-                if destination is not None:
-                    destination.append(request)
-                else:
-                    self.keeper.dump(request)
-            else:
-                record = entry.copy()
+                continue
+            copy: Record | Assertion | DumpRequest
+            if isinstance(entry, Record):
+                copy = entry.copy()
                 if at is not None:
-                    record.locations = (*record.locations, at)
-                record.resolve(self._resolver(bindings, record))
-                if destination is not None:
-                    destination.append(record)
-                else:
-                    self._finish(record)
+                    copy.locations = (*copy.locations, at)
+                copy.resolve(self._resolver(bindings, copy))
+            else:
+                copy = entry.resolve(self._resolver(bindings, None))
+            if destination is not None:
+                destination.append(copy)
+            else:
+                self._enter(copy)
 
     def _resolver(self, bindings: list[tuple[str, Value]], record: Record | None) -> MapResolver:
         resolver = MapResolver(self.pool, record)

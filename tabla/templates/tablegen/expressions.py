@@ -131,7 +131,11 @@ class Expressions(Evaluator):
             raise self.fault("expected the name of a record as operator of a dag", head.at)
         operator = self.evaluate(node.operator, record)
         arguments = [UNSET_VALUE if one.value is None else self.evaluate(one.value, record) for one in node.arguments]
-        return self.pool.dag(operator, node.operator_name, arguments, [one.name for one in node.arguments])
+        name, *names = [
+            UNSET_VALUE if one is None else self.pool.string(one)
+            for one in (node.operator_name, *[each.name for each in node.arguments])
+        ]
+        return self.pool.dag(operator, name, arguments, names)
 
     def _bang(self, node: syntax.Bang, record: Record | None, wanted: Type | None, as_text: bool) -> Value:
         return bang.evaluate(self, node, record, wanted)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tabla.templates.tablegen.types import BIT, DAG, INT, STRING, BitsType, ListType, Type
 from tabla.templates.tablegen.values import (
+    Atom,
     Pool,
     Resolver,
     TypedValue,
@@ -16,7 +17,7 @@ from tabla.templates.tablegen.values import (
 from tabla.templates.tablegen.variables import VariableBit
 
 
-class BitValue(TypedValue):
+class BitValue(Atom):
     """``0`` or ``1`` of type bit."""
 
     __slots__ = ("value",)
@@ -27,9 +28,6 @@ class BitValue(TypedValue):
 
     def text(self) -> str:
         return "1" if self.value else "0"
-
-    def resolve(self, resolver: Resolver) -> Value:
-        return self
 
     def convert(self, wanted: Type, pool: Pool) -> Value | None:
         if wanted is BIT:
@@ -42,9 +40,6 @@ class BitValue(TypedValue):
 
     def bit(self, index: int, pool: Pool) -> Value:
         return self
-
-    def is_concrete(self) -> bool:
-        return True
 
 
 class BitsValue(TypedValue):
@@ -113,7 +108,7 @@ class BitsValue(TypedValue):
         return all_concrete(self.bits)
 
 
-class IntValue(TypedValue):
+class IntValue(Atom):
     """A number of 64 bits."""
 
     __slots__ = ("value",)
@@ -124,9 +119,6 @@ class IntValue(TypedValue):
 
     def text(self) -> str:
         return str(self.value)
-
-    def resolve(self, resolver: Resolver) -> Value:
-        return self
 
     def convert(self, wanted: Type, pool: Pool) -> Value | None:
         if wanted is INT:
@@ -149,11 +141,8 @@ class IntValue(TypedValue):
             return None
         return pool.bits([pool.bit(self.value >> index & 1) for index in indices])
 
-    def is_concrete(self) -> bool:
-        return True
 
-
-class StringValue(TypedValue):
+class StringValue(Atom):
     """A string; `is_code` remembers that it was written as a code fragment."""
 
     __slots__ = ("is_code", "value")
@@ -169,14 +158,8 @@ class StringValue(TypedValue):
     def plain_text(self) -> str:
         return self.value
 
-    def resolve(self, resolver: Resolver) -> Value:
-        return self
-
     def convert(self, wanted: Type, pool: Pool) -> Value | None:
         return self if wanted is STRING else None
-
-    def is_concrete(self) -> bool:
-        return True
 
 
 class ListValue(TypedValue):
@@ -234,17 +217,22 @@ class ListValue(TypedValue):
         return all_concrete(self.items)
 
 
+def name_text(name: Value) -> str | None:
+    """Return the name of an operator or of an argument of a dag, and None if it has no name."""
+    return name.value if isinstance(name, StringValue) else None
+
+
 class DagValue(TypedValue):
-    """``(operator:$name argument:$name, ...)``"""
+    """``(operator:$name argument:$name, ...)``; a name is a string, which may be code, or unset."""
 
     __slots__ = ("_has_dollar", "arguments", "name", "names", "operator")
 
     def __init__(
         self,
         operator: Value,
-        name: str | None,
+        name: Value,
         arguments: tuple[Value, ...],
-        names: tuple[str | None, ...],
+        names: tuple[Value, ...],
         has_dollar: bool,
     ) -> None:
         super().__init__(DAG, operator.ground and all_ground(arguments))
@@ -257,12 +245,13 @@ class DagValue(TypedValue):
     def text(self) -> str:
         # Older versions print the name of the operator without its dollar sign, unlike those of the arguments.
         sign = "$" if self._has_dollar else ""
-        head = self.operator.text() + (f":{sign}{self.name}" if self.name is not None else "")
+        name = name_text(self.name)
+        head = self.operator.text() + (f":{sign}{name}" if name is not None else "")
         if not self.arguments:
             return f"({head})"
         arguments = [
             value.text() if name is None else f"{value.text()}:${name}"
-            for value, name in zip(self.arguments, self.names, strict=True)
+            for value, name in zip(self.arguments, map(name_text, self.names), strict=True)
         ]
         return f"({head} {', '.join(arguments)})"
 

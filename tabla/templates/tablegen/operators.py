@@ -10,8 +10,8 @@ import operator as python_operator
 from collections.abc import Callable
 from typing import Any
 
-from tabla.templates.tablegen.literals import DagValue, IntValue, ListValue, StringValue
-from tabla.templates.tablegen.operation import Compute, Operand, Operation, Operator
+from tabla.templates.tablegen.literals import DagValue, IntValue, ListValue, StringValue, name_text
+from tabla.templates.tablegen.operation import Compute, Form, Operand, Operation, Operator
 from tabla.templates.tablegen.patterns import matches
 from tabla.templates.tablegen.record import RecordReference, RecordType, record_text
 from tabla.templates.tablegen.resolvers import MapResolver
@@ -340,9 +340,9 @@ def _join_dags(operation: Operation, record: Owner | None, pool: Pool, final: bo
     if len(known) == 2 and known[0] is not known[1]:
         raise pool.fault(f"concatenated dag operators do not match: '{left.text()}' vs. '{right.text()}'", record)
     head = known[0] if known else UNSET_VALUE
-    name = left.name if left.name is not None else right.name
+    name = right.name if isinstance(left.name, UnsetValue) else left.name
     joined = left.arguments + right.arguments, left.names + right.names
-    return pool.dag(head, name if pool.llvm >= _JOINED_DAGS_ARE_NAMED_SINCE else None, *joined)
+    return pool.dag(head, name if pool.llvm >= _JOINED_DAGS_ARE_NAMED_SINCE else UNSET_VALUE, *joined)
 
 
 def _make_dag(operation: Operation, record: Owner | None, pool: Pool, final: bool) -> Value | None:
@@ -361,8 +361,7 @@ def _make_dag(operation: Operation, record: Owner | None, pool: Pool, final: boo
         return None
     if len(labels) != len(values) or not all(isinstance(one, StringValue | UnsetValue) for one in labels):
         return None
-    texts = [one.value if isinstance(one, StringValue) else None for one in labels]
-    return pool.dag(head, None, values, texts)
+    return pool.dag(head, UNSET_VALUE, values, labels)
 
 
 def _dag_operator(operation: Operation, record: Owner | None, pool: Pool, final: bool) -> Value | None:
@@ -380,30 +379,29 @@ def _dag_operator(operation: Operation, record: Owner | None, pool: Pool, final:
 def _set_dag_operator(operation: Operation, record: Owner | None, pool: Pool, final: bool) -> Value | None:
     dag, head = operation.operands
     if isinstance(dag, DagValue) and isinstance(head, RecordReference):
-        return pool.dag(head, None, dag.arguments, dag.names)
+        return pool.dag(head, UNSET_VALUE, dag.arguments, dag.names)
     return None
 
 
 def _dag_operator_name(operation: Operation, record: Owner | None, pool: Pool, final: bool) -> Value | None:
     (dag,) = operation.operands
-    if not isinstance(dag, DagValue):
-        return None
-    return UNSET_VALUE if dag.name is None else pool.string(dag.name)
+    return dag.name if isinstance(dag, DagValue) else None
 
 
 def _set_dag_operator_name(operation: Operation, record: Owner | None, pool: Pool, final: bool) -> Value | None:
     dag, name = operation.operands
     if isinstance(dag, DagValue) and isinstance(name, StringValue):
-        return pool.dag(dag.operator, name.value, dag.arguments, dag.names)
+        return pool.dag(dag.operator, name, dag.arguments, dag.names)
     return None
 
 
 def _dag_index(dag: DagValue, key: Value, record: Owner | None, pool: Pool) -> int | None:
     """Which argument of a dag a number or a name means, or None if the key is not known yet."""
     if isinstance(key, StringValue):
-        if key.value not in dag.names:
+        names = [name_text(name) for name in dag.names]
+        if key.value not in names:
             raise pool.fault(f"the dag {dag.text()} has no argument named '{key.value}'", record)
-        return dag.names.index(key.value)
+        return names.index(key.value)
     if not isinstance(key, IntValue):
         return None
     if not 0 <= key.value < len(dag.arguments):
@@ -417,8 +415,7 @@ def _get_argument(operation: Operation, record: Owner | None, pool: Pool, final:
     if not isinstance(dag, DagValue) or index is None:
         return None
     if operation.operator.name == "getdagname":
-        name = dag.names[index]
-        return UNSET_VALUE if name is None else pool.string(name)
+        return dag.names[index]
     found = dag.arguments[index]
     # An argument of another type reads as unset.
     return found if found.type is not None and found.type.is_a(operation.type) else UNSET_VALUE
@@ -433,7 +430,7 @@ def _set_argument(operation: Operation, record: Owner | None, pool: Pool, final:
     if operation.operator.name == "setdagarg":
         arguments[index] = new
     elif isinstance(new, StringValue | UnsetValue):
-        names[index] = new.value if isinstance(new, StringValue) else None
+        names[index] = new
     else:
         return None
     return pool.dag(dag.operator, dag.name, arguments, names)
@@ -499,7 +496,7 @@ def _over_dag(operation: Operation, dag: DagValue, record: Owner | None, pool: P
     ]
     if head is dag.operator and all(new is old for new, old in zip(arguments, dag.arguments, strict=True)):
         return dag
-    return pool.dag(head, None, arguments, dag.names)
+    return pool.dag(head, UNSET_VALUE, arguments, dag.names)
 
 
 def _filter(operation: Operation, record: Owner | None, pool: Pool, final: bool) -> Value | None:
@@ -674,33 +671,24 @@ _DAG = Operand(what="a dag", fits=lambda type: type is DAG)
 _KEY = Operand(what="an index or a name", fits=lambda type: type is STRING or type.converts_to(INT))
 
 
-def _listed(
-    name: str, compute: Compute, *operands: Operand, least: int | None = None, result: Type | None = None, **more: Any
-) -> Operator:
-    count = len(operands)
-    return Operator(
-        name=name,
-        form="listed",
-        least=count if least is None else least,
-        most=count,
-        compute=compute,
-        operands=operands,
-        result=result,
-        **more,
-    )
+def _operator(name: str, form: Form, count: int, compute: Compute, **more: Any) -> Operator:
+    return Operator(name=name, form=form, most=count, compute=compute, **{"least": count, **more})
+
+
+def _listed(name: str, compute: Compute, *operands: Operand, **more: Any) -> Operator:
+    return _operator(name, "listed", len(operands), compute, operands=operands, **more)
 
 
 def _one(name: str, compute: Compute, result: Type | None = None, **more: Any) -> Operator:
-    return Operator(name=name, form="one", least=1, most=1, compute=compute, result=result, **more)
+    return _operator(name, "one", 1, compute, result=result, **more)
 
 
 def _several(name: str, compute: Compute, result: Type | None = None, **more: Any) -> Operator:
-    return Operator(name=name, form="several", least=2, most=2, compute=compute, result=result, **more)
+    return _operator(name, "several", 2, compute, result=result, **more)
 
 
-def _three(name: str, compute: Compute, **more: Any) -> Operator:
-    more = {"form": "three", "complete": "by operands", **more}
-    return Operator(name=name, least=3, most=3, compute=compute, **more)
+def _three(name: str, compute: Compute, form: Form = "three", **more: Any) -> Operator:
+    return _operator(name, form, 3, compute, complete="by operands", **more)
 
 
 _ABSORBING = {"and": 0, "or": -1}
@@ -710,27 +698,8 @@ CAST = _one("cast", _cast, typed=True, looks_up=True, text=_cast_text)
 STRCONCAT = _several("strconcat", _join_strings, STRING, associative=True)
 LISTCONCAT = _several("listconcat", _join_lists, associative=True)
 IF = _three("if", _if)
-ISA = Operator(
-    name="isa",
-    form="isa",
-    least=1,
-    most=1,
-    compute=_isa,
-    typed=True,
-    complete="never",
-    names_its_bits=True,
-    otherwise=_isa_of_older,
-)
-COND = Operator(
-    name="cond",
-    form="cond",
-    least=1,
-    most=1,
-    compute=_cond,
-    text=_cond_text,
-    complete="by clauses",
-    names_its_bits=True,
-)
+ISA = _operator("isa", "isa", 1, _isa, typed=True, otherwise=_isa_of_older, complete="never", names_its_bits=True)
+COND = _operator("cond", "cond", 1, _cond, text=_cond_text, complete="by clauses", names_its_bits=True)
 
 # What brackets after a list mean. These have no names that could be written.
 ELEMENT = _listed("element", _element, _LIST, _INT, text=_element_text)
@@ -785,16 +754,7 @@ _TABLE = (
     COND,
     _three("foreach", _foreach, form="loop", text=_loop_text),
     _three("filter", _filter, form="loop", text=_loop_text),
-    Operator(
-        name="foldl",
-        form="fold",
-        least=5,
-        most=5,
-        compute=_fold,
-        text=_fold_text,
-        complete="never",
-        names_its_bits=True,
-    ),
+    _operator("foldl", "fold", 5, _fold, text=_fold_text, complete="never", names_its_bits=True),
     CAST,
     ISA,
     _listed("exists", _exists, _STRING, result=INT, typed=True, looks_up=True),

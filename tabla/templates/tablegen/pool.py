@@ -149,9 +149,7 @@ class InterningPool:
             found = self._lists[key] = ListValue(self.list_type(element), key[1])
         return found
 
-    def dag(
-        self, operator: Value, name: str | None, arguments: Sequence[Value], names: Sequence[str | None]
-    ) -> DagValue:
+    def dag(self, operator: Value, name: Value, arguments: Sequence[Value], names: Sequence[Value]) -> DagValue:
         """Return ``(operator:$name argument:$name, ...)``."""
         key = (operator, name, tuple(arguments), tuple(names))
         found = self._dags.get(key)

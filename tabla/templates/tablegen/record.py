@@ -8,7 +8,7 @@ from typing import Protocol
 
 from tabla.templates.tablegen.literals import StringValue
 from tabla.templates.tablegen.types import BitsType, Type
-from tabla.templates.tablegen.values import UNSET_VALUE, Pool, Resolver, TypedValue, Value
+from tabla.templates.tablegen.values import UNSET_VALUE, Atom, Pool, Resolver, TypedValue, Value
 
 
 class RecordPool(Pool, Protocol):
@@ -216,7 +216,7 @@ class Record:
         self.name = name
 
 
-class RecordReference(TypedValue):
+class RecordReference(Atom):
     """A finished record, or one that refers to itself."""
 
     __slots__ = ("record",)
@@ -228,14 +228,8 @@ class RecordReference(TypedValue):
     def text(self) -> str:
         return self.record.name_text()
 
-    def resolve(self, resolver: Resolver) -> Value:
-        return self
-
     def convert(self, wanted: Type, pool: Pool) -> Value | None:
         return self if isinstance(wanted, RecordType) and self.type.converts_to(wanted) else None
-
-    def is_concrete(self) -> bool:
-        return True
 
 
 class RecordType(Type):

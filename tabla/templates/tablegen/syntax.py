@@ -11,11 +11,17 @@ from typing import TypeAlias
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TypeName:
-    """``bit``, ``int``, ``string``, ``code``, ``dag``, ``bits<width>``, ``list<element>`` or a class name."""
+class Node:
+    """A part of an expression, or a type."""
 
     at: int
     end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TypeName(Node):
+    """``bit``, ``int``, ``string``, ``code``, ``dag``, ``bits<width>``, ``list<element>`` or a class name."""
+
     kind: str
     width: int = 0
     element: TypeName | None = None
@@ -23,49 +29,38 @@ class TypeName:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Name:
+class Name(Node):
     """An identifier used as a value."""
 
-    at: int
-    end: int
     text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Integer:
+class Integer(Node):
     """A decimal or hexadecimal number, ``true`` or ``false``."""
 
-    at: int
-    end: int
     value: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Binary:
+class Binary(Node):
     """``0b0101``: a number that knows its width."""
 
-    at: int
-    end: int
     value: int
     width: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Text:
+class Text(Node):
     """One or more adjacent string literals, or a code fragment."""
 
-    at: int
-    end: int
     value: str
     is_code: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class Question(Node):
     """``?``"""
-
-    at: int
-    end: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,20 +73,16 @@ class RangePiece:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Braces:
+class Braces(Node):
     """``{ a, b, 0b10 }``: bits, most significant first; after ``foreach i =`` it is a list of ranges."""
 
-    at: int
-    end: int
     pieces: tuple[RangePiece, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ListLiteral:
+class ListLiteral(Node):
     """``[a, b]<type>``"""
 
-    at: int
-    end: int
     items: tuple[Expression, ...]
     element_type: TypeName | None = None
 
@@ -105,11 +96,9 @@ class DagArgument:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DagLiteral:
+class DagLiteral(Node):
     """``(operator:$name argument, ...)``"""
 
-    at: int
-    end: int
     operator: Expression
     operator_name: str | None
     arguments: tuple[DagArgument, ...]
@@ -124,75 +113,61 @@ class Argument:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reference:
+class Reference(Node):
     """``Name`` or ``Name<arguments>``: a parent, a multiclass to instantiate, or an anonymous record."""
 
-    at: int
-    end: int
     name: str
     arguments: tuple[Argument, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bang:
+class Bang(Node):
     """``!operator<type>(arguments)``"""
 
-    at: int
-    end: int
     operator: str
     type: TypeName | None
     arguments: tuple[Expression, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cond:
+class Cond(Node):
     """``!cond(condition : value, ...)``"""
 
-    at: int
-    end: int
     clauses: tuple[tuple[Expression, Expression], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BitSelection:
+class BitSelection(Node):
     """``base{ranges}``"""
 
-    at: int
     open: int
-    end: int
     base: Expression
     pieces: tuple[RangePiece, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ElementSelection:
+class ElementSelection(Node):
     """``base[ranges]``; `trailing_comma` makes one element a list of one in the newer language."""
 
-    at: int
     open: int
-    end: int
     base: Expression
     pieces: tuple[RangePiece, ...]
     trailing_comma: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FieldSelection:
+class FieldSelection(Node):
     """``base.field``"""
 
-    at: int
-    end: int
     base: Expression
     field: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Paste:
+class Paste(Node):
     """``left # right``; a paste before ``: ; {`` has no right side."""
 
-    at: int
     hash: int
-    end: int
     left: Expression
     right: Expression | None
 

@@ -69,7 +69,7 @@ class Pool(Protocol):
     def list(self, items: Sequence[Value], element: Type) -> Value:
         """Return a list of a given element type."""
 
-    def dag(self, operator: Value, name: str | None, arguments: Sequence[Value], names: Sequence[str | None]) -> Value:
+    def dag(self, operator: Value, name: Value, arguments: Sequence[Value], names: Sequence[Value]) -> Value:
         """Return ``(operator:$name argument:$name, ...)``."""
 
     def unique(self, kind: type[_V], *parts: object) -> _V:
@@ -285,3 +285,15 @@ class PendingValue(TypedValue):
 
     def bit(self, index: int, pool: Pool) -> Value:
         return self if self.type is BIT else pool.bit_of(self, index)
+
+
+class Atom(TypedValue):
+    """A value that has no parts, so that nothing in it waits."""
+
+    __slots__ = ()
+
+    def resolve(self, resolver: Resolver) -> Value:
+        return self
+
+    def is_concrete(self) -> bool:
+        return True

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tabla.base.source import Source, TablaError
-from tabla.languages.tile.program import Program
+from tabla.languages.tile.program import Elementwise, Program
 from tabla.languages.tile_cpp.trace import load, trace
 from tests.languages.marked import marked_by
 from tests.languages.tile_cpp.references import tutorial
@@ -84,6 +84,7 @@ FAULTS = {
     "product": ("int64_t q = 9223372036854775807; q = q * q;", "is too large", "q * q"),
     "division": ("n = n / 0;", "a division by zero", "n / 0"),
     "size_by_zero": ("O = TensorOutput(M / (n - n));", "a size is divided by zero", "TensorOutput(M / (n - n))"),
+    "cast_too_large": ("n = (int)1e300;", "10000000000000000525... does not fit in 'int'", "(int)1e300"),
     "shift": ("n = n << 64;", "a shift by 64", "n << 64"),
     "shift_in_place": ("n <<= 64;", "a shift by 64", "n <<= 64"),
     "shifted_into": ("O(i) <<= I(i, j);", "'<<=' is no aggregation", "O(i) <<= I(i, j)"),
@@ -187,6 +188,36 @@ def test_a_habit_of_another_language_has_its_cure(body: str) -> None:
     assert caught.value.line == 7
 
 
+FILES = {
+    "using Tensor = plaidml::edsl::Tensor;": "leave it out, and write the type itself",
+    "static const int N = 3;": "a file holds functions alone: write N inside of a function",
+    "int N{3};": "a file holds functions alone: write N inside of a function",
+    "Tensor g(Tensor);": "every parameter has a name, too",
+    "Tensor g(const Tensor&, int n) { return n; }": "every parameter has a name, too",
+    "Tensor g(const Tensor& J) { return J * 3ab; }": "a number is written 12, 0x1F",
+    "Tensor g(const Tensor& J) { return J * 'a'; }": "a text is written",
+}
+"""What stands beside the functions of a file, and how the cure begins."""
+
+
+@pytest.mark.parametrize("line", FILES)
+def test_what_a_file_does_not_have(line: str) -> None:
+    with pytest.raises(TablaError) as caught:
+        load(Source.from_text(f"{line}\nTensor f(const Tensor& I) {{ return I; }}\n", "f.cpp"))
+    assert (caught.value.hint or "").startswith(FILES[line])
+    assert caught.value.line == 1 and not caught.value.more
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["using namespace plaidml::edsl;", "using plaidml::edsl::Tensor;", "using std::vector;",
+     "namespace edsl = plaidml::edsl;", "#include <vector>", "#pragma once", ";"],
+)  # fmt: skip
+def test_names_of_name_spaces_are_passed_over(line: str) -> None:
+    file = load(Source.from_text(f"{line}\nedsl::Tensor f(const Tensor& I) {{ return -I; }}\n", "f.cpp"))
+    assert len(trace(file, file.function("f"), {"I": (3,)}).outputs) == 1
+
+
 def test_reading_goes_on_at_the_next_statement() -> None:
     with pytest.raises(TablaError) as caught:
         run("O(i += I(i, j); n = 3; n = ; n = n;")
@@ -261,7 +292,9 @@ def test_a_file_that_cannot_be_read(text: str, message: str) -> None:
         ({"I": (3, 4)}, {}, "'J' of 'f' has no shape"),
         ({"I": (3, 4), "J": (5,), "K": (1,)}, {}, "'f' has no parameter 'K'"),
         ({"I": (3, 0), "J": (5,)}, {}, "has no elements"),
-        ({"I": (3, 4), "J": (5,)}, {"n": 2.5}, "2.5 in a variable of type 'int'"),
+        ({"I": (3, 4), "J": (5,)}, {"n": 2.5}, "2.5 where the type is 'int', which holds whole numbers"),
+        ({"I": (3, 4), "J": (5,)}, {"n": float("inf")}, "--arg n: inf is no finite number"),
+        ({"I": (3, 4), "J": (5,)}, {"n": "nan"}, "a text where the type is 'int'"),
         ({"I": (3, 4), "J": (5,)}, {"n": (1, 2)}, "a vector where the type is 'int'"),
         ({"I": (3, 4), "J": (5,)}, {"n": {}}, "--arg n: a dict is no value of C++"),
         ({"I": (3, 4), "J": (5,), "n": (1,)}, {}, "'n' is a 'int' and has a shape"),
@@ -273,7 +306,40 @@ def test_parameters(shapes: dict[str, tuple[int, ...]], arguments: dict[str, obj
     with pytest.raises(TablaError) as caught:
         trace(file, file.function("f"), shapes, arguments)
     assert message in caught.value.message
-    assert caught.value.line == 1
+    assert caught.value.line == 1 and caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("type", "value", "message", "hint"),
+    [
+        ("float", "inf", "a text where the type is 'float'", "write --arg p=1.5"),
+        ("float", (1, 2), "a vector where the type is 'float'", "write --arg p=1.5"),
+        ("float", -float("inf"), "--arg p: -inf is no finite number", "write --arg p=1.5, or another"),
+        ("bool", "maybe", "a text where the type is 'bool'", "write --arg p=1"),
+        ("TensorDim", 1.5, "1.5 where the type is 'TensorDim', which holds whole numbers", "write --arg p=2"),
+        ("std::string", 1, "a whole number where the type is 'std::string'", "write --arg p=same"),
+        ("std::vector<int>", (1, 2.5), "2.5 where the type is 'int', which holds whole numbers", "write --arg p=2,2"),
+        ("std::vector<float>", (1, float("nan")), "--arg p: nan is no finite number", "write --arg p=1.5,1.5, or"),
+    ],
+)
+def test_an_argument_of_another_type_names_the_option(type: str, value: object, message: str, hint: str) -> None:
+    file = load(Source.from_text(f"Tensor f(const Tensor& I, {type} p) {{ return I; }}\n", "f.cpp"))
+    with pytest.raises(TablaError) as caught:
+        trace(file, file.function("f"), {"I": (3,)}, {"p": value})
+    assert caught.value.message == message and marked_by(caught.value) == f"{type} p"
+    assert (caught.value.hint or "").startswith(hint)
+
+
+@pytest.mark.parametrize(
+    ("type", "value", "read"),
+    [("std::vector<int>", 3, "p[0] == 3"), ("bool", "true", "p"), ("bool", 0, "!p"), ("int", 2.0, "p == 2"),
+     ("std::string", "same", 'p == "same"'), ("std::vector<std::vector<int>>", [[1], [2, 3]], "p[1][1] == 3")],
+)  # fmt: skip
+def test_an_argument_becomes_a_value_of_its_type(type: str, value: object, read: str) -> None:
+    text = f"Tensor f(const Tensor& I, const {type}& p) {{ if ({read}) {{ return -I; }} return I * 0; }}\n"
+    file = load(Source.from_text(text, "f.cpp"))
+    (output,) = trace(file, file.function("f"), {"I": (3,)}, {"p": value}).outputs
+    assert isinstance(output, Elementwise) and output.operator == "negate"
 
 
 def test_a_vector_of_tensors_is_no_parameter() -> None:

@@ -90,6 +90,26 @@ FAULTS = {
     "colon": ("%a = add %z, %o", "expected ':' and a type, not 'store'", "store"),
     "result": ("store %z, %y[%i4]", "the subscript 4 of 'y' is 4 somewhere", None),
     "cast": ("%v = load %x[%i0] : f32\n    %a = cast %v : index", "this is not cast to 'index'", None),
+    "constant_range": ("%a = constant 300 : i8", "this constant does not fit in 'i8'", "300"),
+    "truths": ("%a = and %z, %o : bool", "'and' of values that are no truth values", None),
+    "given": ("%a = div %i1, %i4 : f32", "'%i1' has the type index, and not f32", "%i1"),
+    "given_integer": ("%a = add %z, %o : index", "'%z' has the type f32, and not index", "%z"),
+    "given_wider": ("%a = exp %z : f64", "'%z' has the type f32, and not f64", "%z"),
+    "given_truth": ("%c = constant true : bool\n    %a = not %c : f32", "'%c' has the type bool, and not f32", "%c"),
+    "cast_to_memref": ("%a = cast %i0 : memref<f32x3>", "this is not cast to 'memref'", None),
+    "compared": (
+        "%d = constant 1.0 : f64\n    %c = less_than %z, %d : bool", "'%d' has the type f64, and not f32", "%d"
+    ),
+    "stored": ("%d = constant 1.0 : f64\n    store %d, %y[%i0]", "'%d' has the type f64, and not f32", "%d"),
+    "carried": (
+        "%a = for %i = %i0, %i4 init(%b = %z) -> (f64) { yield (%b) }", "'%z' has the type f32, and not f64", "%z"
+    ),
+    "yielded": (
+        "%c = less_than %i0, %i1 : bool\n    %a = if %c -> (index) { yield (%z) } else { yield (%i0) }",
+        "'%z' has the type f32, and not index",
+        "%z",
+    ),
+    "size_type": ("%a = size %A[0] : f32", "a size is an integer", "f32"),
 }  # fmt: skip
 
 

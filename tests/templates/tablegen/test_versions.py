@@ -103,6 +103,13 @@ PROGRAMS = {
     "a range of one element": "class P<list<int> l> { int a = l[0...0]; int b = !add(l[1-1], 2); }\ndef x : P<[3, 4]>;",
     "a list of one element": "class P<list<int> l> { list<int> a = l[0...0];"
     " list<int> b = !foreach(i, l[1...1], i); }\ndef x : P<[3, 4]>;",
+    "names of arguments that are code": "def op; class C<dag d, string s> {"
+    " string a = !getdagname(!setdagname(d, 0, s), 0); dag h = !dag(op, [1, 2], [[{k}], ?]);"
+    " string b = !strconcat(!getdagname(h, 0), s); string c = !getdagname(h, 1);"
+    ' int e = !getdagarg<int>(h, "k"); dag i = !dag(op, [1, 2], ["k", ?]); string f = !getdagname(i, 0); }\n'
+    'def x : C<(op 1), [{m}]>;\ndef y : C<(op 1), "m">;',
+    "names of operators that are code": "def op; class C<dag d, string s> { dag a = !setdagopname(d, s);"
+    ' string b = !getdagopname(a); bit c = !eq(b, "m"); }\ndef x : C<(op:$n 1), [{m}]>;\ndef y : C<(op:$m 1), "m">;',
     "names of dags": "def op; class C<dag d, string s> { string a = !getdagopname(d); dag b = !setdagopname(d, s); }\n"
     'def x : C<(op:$n 1), "m">;\ndef y : C<(op:$o 1:$k), "m">;\ndef z { string a = !getdagopname((op:$u)); }',
 }

@@ -3,8 +3,8 @@
 const model = JSON.parse(document.getElementById("model").textContent);
 const get = (id) => document.getElementById(id);
 const text = get("text"), colours = get("colours"), numbers = get("numbers"), marks = get("marks"), LINE = 20, TOP = 8;
-const keywords = new Set(model.keywords), functions = new Set(model.functions);
-const WORDS = /\/\/[^\n]*|\/\*[^]*?(?:\*\/|$)|[A-Za-z_]\w*|\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|\.\d+/g;
+const COMMENTS = { t: "\\/\\/[^\\n]*|\\/\\*[^]*?(?:\\*\\/|$)", tc: "#[^\\n]*" };
+const WORDS = "|[A-Za-z_]\\w*|\\d+(?:\\.\\d*)?(?:[eE][-+]?\\d+)?|\\.\\d+";
 let chosen = model.offers[0], running = null, shown = {};
 
 function made(name, content, kind) {
@@ -17,14 +17,15 @@ function made(name, content, kind) {
 // ---- the editor: coloured text lies below the letters of the text area, which cannot be seen
 
 function kindOf(word) {
-  if (word.startsWith("/")) return "comment";
+  const { keywords, functions } = model.words[chosen.language];
+  if (/^[/#]/.test(word)) return "comment";
   if (/^[\d.]/.test(word)) return "number";
-  return keywords.has(word) ? "keyword" : functions.has(word) ? "function" : "";
+  return keywords.includes(word) ? "keyword" : functions.includes(word) ? "function" : "";
 }
 function paint() {
   const parts = [];
   let at = 0;
-  for (const found of text.value.matchAll(WORDS)) {
+  for (const found of text.value.matchAll(new RegExp(COMMENTS[chosen.language] + WORDS, "g"))) {
     const kind = kindOf(found[0]);
     if (!kind) continue;
     parts.push(text.value.slice(at, found.index), made("span", found[0], kind));
@@ -54,7 +55,8 @@ function go(line, column) {
 function choose(name) {
   chosen = model.offers.find((offer) => offer.name === name);
   text.value = chosen.text;
-  for (const key of ["format", "epochs", "data", "engine"]) get(key).value = chosen[key];
+  for (const key of ["format", "epochs", "data", "engine", "sizes", "learns", "rate"]) get(key).value = chosen[key];
+  get("kernel").hidden = chosen.language !== "tc";
   text.scrollTop = text.scrollLeft = 0;
   mark([]);
   paint();
@@ -107,6 +109,12 @@ function checked(answer) {
   return answer;
 }
 const content = async (run, name) => checked(await fetch(place(run, name))).text();
+function plain(words) {
+  // Who has no mouse scrolls the text with the keys.
+  const element = made("pre", words, "plain");
+  element.tabIndex = 0;
+  return element;
+}
 function fragment(html) {
   // The server has escaped every name of the program, and no script of a fragment may run.
   const box = made("div");
@@ -127,13 +135,13 @@ const show = {
     frame.src = place(run, "schedule.html");
     fill("schedule", links(run, "schedule.html", chosen.name + ".schedule.html"), frame);
   },
-  "report.txt": async (run) => fill("cycles", made("pre", await content(run, "report.txt"), "plain")),
-  "verilog.v": async (run) => fill("verilog", links(run, "verilog.v", chosen.name + ".v"), made("pre", await content(run, "verilog.v"), "plain")),
+  "report.txt": async (run) => fill("cycles", plain(await content(run, "report.txt"))),
+  "verilog.v": async (run) => fill("verilog", links(run, "verilog.v", chosen.name + ".v"), plain(await content(run, "verilog.v"))),
   "curve.svg": async (run) => { if (!shown["training.html"]) fill("training", fragment(await content(run, "curve.svg"))); },
   "training.html": async (run) => fill("training", fragment(await content(run, "training.html"))),
   "training.txt": async (run) => {
     const more = made("details");
-    more.append(made("summary", "The report of tabla train"), made("pre", await content(run, "training.txt"), "plain"));
+    more.append(made("summary", "The report of tabla train"), plain(await content(run, "training.txt")));
     get("training").append(more);
   },
 };
@@ -168,7 +176,8 @@ async function take(state) {
 // ---- runs
 
 function request() {
-  const value = { name: chosen.name, text: text.value, format: get("format").value.trim(), data: get("data").value, engine: get("engine").value };
+  const value = { name: chosen.name, language: chosen.language, text: text.value, format: get("format").value.trim() };
+  for (const name of ["data", "engine", "sizes", "learns", "rate"]) value[name] = get(name).value;
   for (const name of ["pes", "minibatch", "epochs"]) value[name] = get(name).valueAsNumber;
   return value;
 }
