@@ -70,6 +70,17 @@ def _integers() -> Schedule:
     return schedule_graph(graph, template_for(4), Q6_10)
 
 
+SCATTERED = """
+model_input u, v, at[3]; model_output y; model U[90][2], W[90]; gradient gU -> U, gW -> W;
+iterator k[0:2], n[0:3];
+h = sum[k](U[u][k] * U[v + 1][k]) + sum[n](W[at[n]]);
+e = h - y;
+gU[u][k] = e * U[v + 1][k];
+gU[v + 1][k] = e * U[u][k];
+gW[at[n]] = e;
+"""
+
+
 PROGRAMS: Mapping[str, Callable[[], Schedule]] = {
     "network": _text(BACKPROP, 8),
     "network on four roots": _text(BACKPROP, 16, 4),
@@ -81,6 +92,7 @@ PROGRAMS: Mapping[str, Callable[[], Schedule]] = {
     "integers": _integers,
     "padded": lambda: schedule_graph(padded(), template_for(4), Q6_10),
     "triangle": lambda: schedule_graph(triangle(), template_for(4), Q6_10),
+    "scatters": lambda: build(Source.from_text(SCATTERED), Options(pes=2, effort=0)).schedule,
     "gathers": lambda: schedule_graph(embedding(), template_for(4), Q6_10),
     "softmax on four roots": lambda: schedule_graph(softmax(8, 8), template_for(16).with_roots(4), Q6_10, FREE_ROOTS),
     **{f"running {kind}": _running(kind) for kind in ("products", "both", "product", "scaled")},

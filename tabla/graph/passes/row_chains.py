@@ -115,10 +115,10 @@ def chain_of(graph: Graph, model: str, axis: int, fmt: Format) -> Chain | None:
     counted = tensor.shape[axis] if axis == len(tensor.shape) - 1 else tensor.size
     if tensor.guard or tensor.shape[axis] < 2 or counted - 1 > fmt.highest or len(writers) != 1:
         return None
-    (update,) = writers
-    whole = tuple(Affine.index(index.name) for index in update.indices)
-    extents = tuple((index.low, index.high) for index in update.indices)
-    if update.write != whole or extents != tuple((0, n) for n in tensor.shape) or update.constraints:
+    update = _by_axis(writers[0])
+    if update is None or tuple((index.low, index.high) for index in update.indices) != tuple(
+        (0, n) for n in tensor.shape
+    ):
         return None
     found = _Search(graph=graph, model=model, rows=tensor.shape[axis], fraction=fmt.fraction)
     if not found.leaves_others(update, axis) or not found.flags or not found.alone(update):
@@ -128,6 +128,17 @@ def chain_of(graph: Graph, model: str, axis: int, fmt: Format) -> Chain | None:
         return None
     ordered = {s.target: found.zeros[s.target] for s in graph.statements if s.target in found.zeros}
     return Chain(graph=graph, model=model, axis=axis, update=update, flags=found.flags, zeros=ordered, groups=groups)
+
+
+def _by_axis(statement: Statement) -> Statement | None:
+    """Return a statement with an output index for each axis of what it writes, in their order, or None if it has
+    constraints or does not write element by element.
+    """
+    names = [subscript.names[0] if len(subscript.names) == 1 else "" for subscript in statement.write]
+    whole = tuple(map(Affine.index, names))
+    if statement.constraints or statement.write != whole or len(names) != len(statement.indices):
+        return None
+    return replace(statement, indices=tuple(statement.box[name] for name in names))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,15 +201,15 @@ class _Search:
         writers = list(self.graph.writers(read.tensor))
         if self.graph.tensors[read.tensor].role != "value" or len(writers) != 1:
             return False
-        return self._found(writers[0], axes[0])
+        ordered = _by_axis(writers[0])
+        return ordered is not None and self._found(ordered, axes[0])
 
     def _found(self, statement: Statement, axis: int) -> bool:
         """Say whether a statement belongs to the chain, and note it if it does."""
-        whole = tuple(Affine.index(index.name) for index in statement.indices)
-        ranges = (statement.indices[axis].low, statement.indices[axis].high) if statement.indices else (0, 0)
-        if statement.constraints or statement.write != whole or ranges != (0, self.rows):
+        index = statement.indices[axis]
+        if (index.low, index.high) != (0, self.rows):
             return False
-        row = statement.indices[axis].name
+        row = index.name
         match statement.operation:
             case Compare(op="==", left=Read() as table, right=Ordinal() as here):
                 return self._compares(statement, axis, table, here)

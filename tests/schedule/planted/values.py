@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from tabla.schedule.placing.schedule import Schedule
 from tabla.schedule.strands.strand import Operation
-from tabla.templates.template import functions
+from tabla.templates.template import functions, timing
 from tests.schedule.planted.changes import (
     COMPARED,
     fault,
@@ -239,3 +239,68 @@ def position_of_another_row(schedule: Schedule) -> Iterator[Schedule]:
             base = operation.addresses["c"].base
             step = -1 if base else 1
             yield with_operation(schedule, number, slot, shifted(operation, "c", step))
+
+
+# ---- scatters
+
+
+def _scattering(schedule: Schedule) -> Iterator[tuple[int, int, Operation]]:
+    for number, slot, _, operation in operations(schedule, "root_write"):
+        if operation.field("scattered"):
+            yield number, slot, operation
+
+
+@fault
+def words_that_land_one_further(schedule: Schedule) -> Iterator[Schedule]:
+    for number, slot, operation in _scattering(schedule):
+        yield with_operation(schedule, number, slot, shifted(operation, "address", 1))
+
+
+@fault
+def words_that_land_at_no_position(schedule: Schedule) -> Iterator[Schedule]:
+    for number, slot, operation in _scattering(schedule):
+        yield with_operation(schedule, number, slot, operation.with_fields(scattered=0))
+
+
+@fault
+def words_that_do_not_land(schedule: Schedule) -> Iterator[Schedule]:
+    for number, slot, operation in _scattering(schedule):
+        yield with_operation(schedule, number, slot, operation.with_fields(to_memory=0))
+
+
+@fault
+def words_that_land_unmarked(schedule: Schedule) -> Iterator[Schedule]:
+    """A prediction would change the model."""
+    for number, slot, operation in _scattering(schedule):
+        yield with_operation(schedule, number, slot, operation.with_fields(model=0))
+
+
+@fault
+def a_word_that_lands_is_another(schedule: Schedule) -> Iterator[Schedule]:
+    """The issue of the word reads the word beside it."""
+    for number, slot, _ in _scattering(schedule):
+        start = schedule.strands[number].start
+        for other, strand in enumerate(schedule.strands):
+            if strand.unit == "root_issue" and strand.start + timing().result == start:
+                yield with_operation(schedule, other, slot, shifted(strand.body[slot], "c", 1))
+
+
+@fault
+def words_land_before_their_position_shows(schedule: Schedule) -> Iterator[Schedule]:
+    """Issue and write of a body come a cycle sooner than the position that they need."""
+    for number, slot, _ in _scattering(schedule):
+        strand = schedule.strands[number]
+        for other, issue in enumerate(schedule.strands):
+            if issue.unit == "root_issue" and issue.start + timing().result == strand.start and slot > 1:
+                sooner = (*strand.body[:1], *strand.body[2:], strand.body[1])
+                issued = (*issue.body[:1], *issue.body[2:], issue.body[1])
+                swapped = with_strand(schedule, number, replace(strand, body=sooner))
+                yield with_strand(swapped, other, replace(issue, body=issued))
+
+
+@fault
+def a_position_that_lands_not_fetched(schedule: Schedule) -> Iterator[Schedule]:
+    scattering = {schedule.strands[number].start for number, _, _ in _scattering(schedule)}
+    for number, slot, strand, operation in operations(schedule, "root_issue"):
+        if operation.field("b") == "position" and strand.start + timing().result in scattering:
+            yield with_operation(schedule, number, slot, operation.with_fields(b="one"))

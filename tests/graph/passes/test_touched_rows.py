@@ -1,0 +1,113 @@
+"""Updates of named rows: the graph with scatters has the words and the events of the graph that updates all rows."""
+
+from __future__ import annotations
+
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tabla.base.source import Source
+from tabla.build.options import Options
+from tabla.driver import build
+from tabla.graph.evaluate import FixedPlan
+from tabla.graph.format import Format
+from tabla.graph.graph import Graph, Scatter
+from tabla.graph.passes import touched_rows
+from tabla.graph.passes.pipeline import legalise, shaped
+
+FORMAT = "q8.5"
+PROGRAMS = {
+    "one row": "gU[u][k] = e * V[k];",
+    "the row read": "gU[u][k] = e * U[u][k];",
+    "two rows": "gU[u][k] = e * U[v][k]; gU[v + 1][k] = e * U[u][k];",
+    "three rows": "gU[u][k] = e; gU[v][k] = x * V[k]; gU[at[0]][k] = e * x;",
+    "a bag": "gU[at[n]][k] = e * V[k];",
+    "a bag that is read": "gU[at[n]][k] = e * U[at[n]][k];",
+    "a bag and a row": "gU[at[n]][k] = e * x; gU[u][k] = V[k];",
+    "rows and columns": "gU[u][v] = e;",
+    "twice the same": "gU[u][k] = e; gU[u][k] = x * V[k];",
+    "by the last axis": "gU[k][u] = e * V[k];",
+}
+HEAD = """mu = 0.25; rows = 6;
+model_input u, v, at[{many}], x; model_output y;
+model U[{shape}], V[3]; gradient gU -> U, gV -> V; iterator k[0:3], n[0:{many}];
+e = x - y; gV[k] = e;
+"""
+
+
+def graphs(text: str, many: int, samples: int, rate: bool) -> tuple[Graph, Graph, Format]:
+    """Return the lowered graph of a program, and what is compiled of it with as many scatters as there can be."""
+    shape = "3][rows" if "gU[k][u]" in text else "rows][3"
+    source = Source.from_text(HEAD.format(many=many, shape=shape) + text)
+    made = build(source, Options(pes=4, format=FORMAT, minibatch=samples, runtime_rate=rate, effort=0))
+    with patch.object(touched_rows, "_ROOT_CYCLES", -(10**9)):
+        after = shaped(made.lowered, made.format, pes=4)
+    return made.lowered, legalise(after, made.format, pes=4), made.format
+
+
+def scatters(graph: Graph) -> int:
+    return sum(isinstance(statement.operation, Scatter) for statement in graph.statements)
+
+
+@settings(deadline=None, max_examples=30)
+@given(
+    name=st.sampled_from(sorted(PROGRAMS)),
+    many=st.integers(2, 4),
+    samples=st.integers(1, 3),
+    rate=st.booleans(),
+    seed=st.integers(0, 10**6),
+)
+def test_words_and_events(name: str, many: int, samples: int, rate: bool, seed: int) -> None:
+    """Few rows, so that positions are often the same, and large words, so that sums saturate."""
+    before, after, fmt = graphs(PROGRAMS[name], many, samples, rate)
+    assert scatters(after) == 1 or samples > 1
+    draw = np.random.default_rng(seed)
+    plans = [FixedPlan.of(graph, fmt) for graph in (before, after)]
+    for _ in range(6):
+        given_words = {}
+        for tensor in before.tensors.values():
+            positions = tensor.name in ("u", "v", "at")
+            low, high = (0, 3 if "[u][v]" in PROGRAMS[name] else 5) if positions else (fmt.lowest, fmt.highest)
+            given_words[tensor.name] = draw.integers(low, high, tensor.shape)
+        found = []
+        for plan in plans:
+            plan.load({name: given_words[name] for name, t in before.tensors.items() if t.role == "model"})
+            plan.memory.feed({n: given_words[n] for n, t in before.tensors.items() if t.role in ("input", "label")})
+            plan.compute()
+            plan.memory.commit()
+            found.append((plan.memory.models(), plan.counts()))
+        (models, counts), (others, other_counts) = found
+        assert counts.overflows == other_counts.overflows
+        for model, words in models.items():
+            np.testing.assert_array_equal(words, others[model], err_msg=model)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_each_program_scatters(name: str) -> None:
+    assert scatters(graphs(PROGRAMS[name], 2, 1, False)[1]) == 1
+
+
+def test_a_small_table_is_learnt_in_the_lanes() -> None:
+    """Six rows take the lanes fewer cycles than the root takes for one."""
+    made = build(Source.from_text(HEAD.format(many=2, shape="rows][3") + PROGRAMS["one row"]), Options(pes=4, effort=0))
+    assert scatters(made.graph) == 0
+
+
+@pytest.mark.parametrize(
+    ("rows", "most"), [("rows = 1000; gU[u][k] = e;", 60), ("rows = 8000; gU[u][k] = e; gU[v][k] = x;", 90)]
+)
+def test_cycles_are_those_of_the_rows_touched(rows: str, most: int) -> None:
+    size, _, text = rows.partition(";")
+    head = HEAD.format(many=2, shape="rows][3").replace("rows = 6", size)
+    made = build(Source.from_text(head + text), Options(pes=4, effort=0, format="q12.6"))
+    assert made.schedule.cycles <= most
+
+
+def test_a_table_of_more_words_than_a_word_counts_is_learnt_in_the_lanes() -> None:
+    """Positions at the root count words, and 16 bits count 32,767 of them."""
+    head = HEAD.format(many=2, shape="rows][3").replace("rows = 6", "rows = 11000")
+    made = build(Source.from_text(head + PROGRAMS["one row"]), Options(pes=64, effort=0))
+    assert scatters(made.graph) == 0
