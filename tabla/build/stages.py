@@ -110,6 +110,7 @@ class Stages:
             samples=self.options.minibatch,
             guard=self.options.model_guard or 0,
             pes=self.template.pes,
+            scatters=self.template.scatters,
             predict=self.options.predicted,
         )
 
@@ -157,7 +158,9 @@ class Stages:
         """The graph that is compiled: that of a step, after the passes."""
         from tabla.build.files.notebook import drawn_graph
 
-        return drawn_graph(shaped(self.lowered, self.format, self.options.passes, pes=self.template.pes))
+        template = self.template
+        made = shaped(self.lowered, self.format, self.options.passes, pes=template.pes, scatters=template.scatters)
+        return drawn_graph(made)
 
     def pass_runs(self) -> Iterator[PassRun]:
         """Run all passes of the build anew, from the lowered program on, and yield each run when it has ended.

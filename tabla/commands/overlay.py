@@ -174,7 +174,9 @@ def _images(arguments: Namespace, options: Options, array: Template, room: Overl
     beat = arguments.stream_words or room.stream_words
     depths: dict[str, Any] = {name: words for name in _DEPTHS if (words := getattr(arguments, name)) is not None}
     sequencers = max(1, array.sequencers)
-    fixed = replace(array, roots=1, sequencers=sequencers, stream_words=beat, samples_overlap=False, **depths)
+    fixed = replace(
+        array, roots=1, sequencers=sequencers, stream_words=beat, samples_overlap=False, scatters=False, **depths
+    )
     return [least_image(replace(build(file, options), template=fixed).schedule) for file in arguments.programs]
 
 

@@ -159,6 +159,7 @@ def _array(template: Template, room: OverlayRoom) -> Template:
         levels=0,
         roots=1,
         samples_overlap=False,
+        scatters=False,
         body=room.body,
     )
 

@@ -119,7 +119,7 @@ class Template:
 
     A depth of 0 or a `stream_words` of 0 stands for what the program needs. A `roots` or `sequencers` of 0 stands for
     what is fastest. With `samples_overlap` the units may work on several samples in turns; an overlay has no hardware
-    for it. No loop is written out to more than `body` operations of a strand, unless that is 0; an overlay has room for
+    for it, nor for writes where data say (`scatters`). No loop is written out to more than `body` operations of a strand, unless that is 0; an overlay has room for
     so many. An array that cannot be built is a `TablaError`.
     """
 
@@ -137,6 +137,7 @@ class Template:
     levels: int
     roots: int = 0
     samples_overlap: bool = field(default=True, repr=False)
+    scatters: bool = field(default=True, repr=False)
     body: int = field(default=0, repr=False)
 
     def __post_init__(self) -> None:

@@ -39,13 +39,16 @@ def part(words: Words, begin: int, end: int) -> Words:
     return {name: array[begin:end] for name, array in words.items()}
 
 
-def hold_prediction(machine: Machine, schedule: Schedule, *, seed: int = 0) -> list[RunResult]:
+def hold_prediction(
+    machine: Machine, schedule: Schedule, *, seed: int = 0, words: tuple[Words, Words] | None = None
+) -> list[RunResult]:
     """Assert that a prediction between two runs gives the evaluation's results with the models held, whatever stands in
     the places of labels; that it writes no model and counts only what the results need; and that the runs before and
-    behind it are those of a machine without it. Returns the three results.
+    behind it are those of a machine without it. Returns the three results. `words` are those of inputs and models; they
+    are drawn if there are none.
     """
     graph, format, host = schedule.graph, schedule.format, Host(schedule)
-    inputs, models = draw_words(graph, format, SAMPLES, seed)
+    inputs, models = words or draw_words(graph, format, SAMPLES, seed)
     kept = [tensor for _, tensor in graph.results]
     whole = run_fixed(graph, format, inputs, models, keep=kept, count=SAMPLES)
     half = run_fixed(graph, format, part(inputs, 0, BEFORE), models, keep=kept, count=BEFORE)
@@ -56,8 +59,8 @@ def hold_prediction(machine: Machine, schedule: Schedule, *, seed: int = 0) -> l
     before = machine.run(beats[:BEFORE].reshape(-1, width), BEFORE)
     any_labels = beats.copy()
     chance = np.random.default_rng(seed + 1)
-    words = chance.integers(format.lowest, format.highest, (SAMPLES, len(host.ignored)), endpoint=True)
-    any_labels[:, host.ignored] = words
+    labels = chance.integers(format.lowest, format.highest, (SAMPLES, len(host.ignored)), endpoint=True)
+    any_labels[:, host.ignored] = labels
     predicted = machine.predict(any_labels.reshape(-1, width), SAMPLES)
     same_models(host, machine, half.models)
     after = machine.run(beats[BEFORE:].reshape(-1, width), SAMPLES - BEFORE)

@@ -29,13 +29,15 @@ class Setting:
 
     `fmt` is the format of all words. `samples` is the number of samples of a step, 1 or more, and `guard` the number of
     guard bits of the models that learn, 0 or more. `pes` is the number of PEs of the array, or None where there is no
-    array. `predict` is the user's name of the prediction; None stands for the value that is compared with a label.
+    array. `scatters` says whether the root of the array can write where data say. `predict` is the user's name of the
+    prediction; None stands for the value that is compared with a label.
     """
 
     fmt: Format
     samples: int = 1
     guard: int = 0
     pes: int | None = None
+    scatters: bool = True
     predict: str | None = None
 
 

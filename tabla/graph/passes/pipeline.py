@@ -136,19 +136,27 @@ def run_group(graph: Graph, setting: Setting, group: Group) -> Graph:
 
 
 def run_passes(
-    graph: Graph, fmt: Format, passes: Sequence[Pass[...]] = SIMPLIFY.passes, *, pes: int | None = None
+    graph: Graph,
+    fmt: Format,
+    passes: Sequence[Pass[...]] = SIMPLIFY.passes,
+    *,
+    pes: int | None = None,
+    scatters: bool = True,
 ) -> Graph:
     """Run passes in order, again and again until a round changes nothing, or `MOST_ROUNDS` times.
 
     Raises `GraphFault` for a graph that breaks a rule before the first pass, and for one that a pass breaks.
     """
     verify(graph)
-    return run_group(graph, Setting(fmt=fmt, pes=pes), replace(SIMPLIFY, passes=tuple(passes)))
+    setting = Setting(fmt=fmt, pes=pes, scatters=scatters)
+    return run_group(graph, setting, replace(SIMPLIFY, passes=tuple(passes)))
 
 
-def shaped(graph: Graph, fmt: Format, more: Sequence[Pass[...]] = (), *, pes: int | None = None) -> Graph:
+def shaped(
+    graph: Graph, fmt: Format, more: Sequence[Pass[...]] = (), *, pes: int | None = None, scatters: bool = True
+) -> Graph:
     """Return what is compiled: a graph after `SIMPLIFY`, to which `more` is appended, and after `SHAPE`."""
-    graph = run_passes(graph, fmt, (*SIMPLIFY.passes, *more), pes=pes)
+    graph = run_passes(graph, fmt, (*SIMPLIFY.passes, *more), pes=pes, scatters=scatters)
     return run_group(graph, Setting(fmt=fmt, pes=pes), SHAPE)
 
 

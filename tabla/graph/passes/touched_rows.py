@@ -56,11 +56,11 @@ _ONE = Constant(value=Fraction(1))
 
 
 @graph_pass("touched-rows", "learn the rows that a sample names, and leave all others where they are")
-def touched_rows(graph: Graph, fmt: Format, pes: int | None) -> Graph:
+def touched_rows(graph: Graph, fmt: Format, pes: int | None, scatters: bool = True) -> Graph:
     """Return the graph with scatters in place of those updates that change named rows alone, where the root takes less
     time for these rows than `pes` lanes take for all rows.
     """
-    if pes is None or fmt.one > fmt.highest:
+    if pes is None or not scatters or fmt.one > fmt.highest:
         return graph
     for model in graph.updates:
         chains = [

@@ -111,3 +111,10 @@ def test_a_table_of_more_words_than_a_word_counts_is_learnt_in_the_lanes() -> No
     head = HEAD.format(many=2, shape="rows][3").replace("rows = 6", "rows = 11000")
     made = build(Source.from_text(head + PROGRAMS["one row"]), Options(pes=64, effort=0))
     assert scatters(made.graph) == 0
+
+
+def test_an_array_that_cannot_scatter_learns_in_the_lanes() -> None:
+    """An overlay is such an array."""
+    lowered, _, fmt = graphs(PROGRAMS["two rows"], 2, 1, False)
+    assert scatters(shaped(lowered, fmt, pes=1)) == 1
+    assert scatters(shaped(lowered, fmt, pes=1, scatters=False)) == 0
