@@ -118,9 +118,10 @@ class Template:
     """An array to build for.
 
     A depth of 0 or a `stream_words` of 0 stands for what the program needs. A `roots` or `sequencers` of 0 stands for
-    what is fastest. With `samples_overlap` the units may work on several samples in turns; an overlay has no hardware
-    for it, nor for writes where data say (`scatters`). No loop is written out to more than `body` operations of a strand, unless that is 0; an overlay has room for
-    so many. An array that cannot be built is a `TablaError`.
+    what is fastest. With `samples_overlap` the units may work on several samples in turns, and with `scatters` the root
+    may write where data say; an overlay has no hardware for either. No loop is written out to more than `body`
+    operations of a strand, unless that is 0; an overlay has room for so many. An array that
+    cannot be built is a `TablaError`.
     """
 
     name: str

@@ -106,6 +106,20 @@ def test_functions_of_tensor_comprehensions_learn_the_rows_that_they_look_up(
 ) -> None:
     path = tmp_path / "f.tc"
     path.write_text("def f(float(R, K) table, int32 u, float(K) w) -> (o) { o +=! table(u, k) * w(k) }")
-    words = ("--size", "R=200", "--size", "K=4", "--train", "table", "--loss", "mse", "--pes", "2", "--effort", "0")
-    said = command("gen", str(path), *words, "--format", "q9.7", "--print-after", "touched-rows", "-o", str(tmp_path / "b"))
+    words = ("--size", "R=200", "--size", "K=4", "--train", "table", "--loss", "mse", "--learning-rate", "0.125")
+    said = command(
+        "gen",
+        str(path),
+        *words,
+        "--pes",
+        "2",
+        "--effort",
+        "0",
+        "--format",
+        "q9.7",
+        "--print-after",
+        "touched-rows",
+        "-o",
+        str(tmp_path / "b"),
+    )
     assert "= scatter(table[" in said
