@@ -69,11 +69,11 @@ SIMPLIFY = Group(
     passes=(
         drop_unit_indices,
         fold_constants,
-        touched_rows,
-        looked_up_rows,
         forward_copies,
         common_subexpressions,
         drop_dead,
+        touched_rows,
+        looked_up_rows,
     ),
     repeats=True,
 )

@@ -11,7 +11,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from tabla.graph.format import Format
-from tabla.graph.graph import Affine, Compare, Gather, Graph, Index, Linear, Ordinal, Read, Statement, Term, tables_of
+from tabla.graph.graph import (
+    Affine,
+    Compare,
+    Constant,
+    Gather,
+    Gathered,
+    Graph,
+    Index,
+    Linear,
+    Ordinal,
+    Read,
+    Statement,
+    Term,
+    tables_of,
+)
 from tabla.graph.rewrite import operand_at, substituted
 
 _TURN = "turn."
@@ -109,7 +123,11 @@ class Chain:
 
 
 def chain_of(graph: Graph, model: str, axis: int, fmt: Format) -> Chain | None:
-    """Return the chain of a model along an axis, or None if its update is not one of named rows alone."""
+    """Return the chain of a model along an axis, or None if its update is not one of named rows alone.
+
+    A position that names no row leaves all rows as they are, but a scatter would write elsewhere. So each position also
+    has to be one of a gather of which no position may be outside of the rows.
+    """
     tensor, following = graph.tensors[model], graph.updates[model]
     writers = list(graph.writers(following))
     counted = tensor.shape[axis] if axis == len(tensor.shape) - 1 else tensor.size
@@ -120,14 +138,64 @@ def chain_of(graph: Graph, model: str, axis: int, fmt: Format) -> Chain | None:
         (0, n) for n in tensor.shape
     ):
         return None
-    found = _Search(graph=graph, model=model, rows=tensor.shape[axis], fraction=fmt.fraction)
+    found = _Search(graph=graph, model=model, rows=tensor.shape[axis], format=fmt)
     if not found.leaves_others(update, axis) or not found.flags or not found.alone(update):
         return None
     groups = tuple(dict.fromkeys(each.positions for each in found.flags.values()))
-    if any(sum(turn.extent > 1 for turn in group.turns) > 1 for group in groups):
+    if not _inside(graph, fmt, tensor.shape[axis]).issuperset(groups):
         return None
     ordered = {s.target: found.zeros[s.target] for s in graph.statements if s.target in found.zeros}
     return Chain(graph=graph, model=model, axis=axis, update=update, flags=found.flags, zeros=ordered, groups=groups)
+
+
+def _inside(graph: Graph, fmt: Format, rows: int) -> frozenset[Positions]:
+    """Return the positions of the gathers whose evaluation refuses every position that is none of so many rows."""
+    found = set[Positions]()
+    for statement in graph.statements:
+        if not isinstance(statement.operation, Gather) or statement.constraints:
+            continue
+        shape = graph.tensors[statement.operation.tensor].shape
+        for subscript, extent in zip(statement.operation.subscripts, shape, strict=True):
+            if isinstance(subscript, Gathered) and extent <= rows:
+                positions = _positions(graph, fmt, subscript.table, subscript.offset, statement.indices)
+                found |= {positions} if positions is not None else set()
+    return frozenset(found)
+
+
+def _positions(graph: Graph, fmt: Format, table: Read, offset: Affine, indices: Sequence[Index]) -> Positions | None:
+    """Return positions in the form in which equal ones are equal: turns begin at 0, in the order of their appearance.
+
+    A table that is another one plus a whole number counts as that one with an offset.
+    """
+    while (base := _base(graph, fmt, table)) is not None:
+        table, offset = base[0], offset + base[1]
+    order = [name for form in (*table.subscripts, offset) for name in form.names]
+    turns = sorted((index for index in indices if index.name in order), key=lambda index: order.index(index.name))
+    if any(turn.low for turn in turns):
+        return None
+    return Positions(table=table, offset=offset, turns=tuple(turns)).numbered(0)
+
+
+def _base(graph: Graph, fmt: Format, table: Read) -> tuple[Read, int] | None:
+    """Return the read to which a table adds a whole number, and the number; None for any other table."""
+    writers = list(graph.writers(table.tensor))
+    if len(writers) != 1 or (statement := _by_axis(writers[0])) is None:
+        return None
+    match statement.operation:
+        case Linear(
+            terms=(
+                Term(factors=(Read() as read,), sign=1, reduce=()),
+                Term(factors=(Constant(value=value),), sign=sign),
+            ),
+            test=None,
+            guard=0,
+        ) if (value * fmt.one).denominator == 1:
+            values = {index.name: at for index, at in zip(statement.indices, table.subscripts, strict=True)}
+            moved = operand_at(read, values)
+            assert isinstance(moved, Read)
+            return moved, sign * int(value * fmt.one)
+        case _:
+            return None
 
 
 def _by_axis(statement: Statement) -> Statement | None:
@@ -148,7 +216,7 @@ class _Search:
     graph: Graph
     model: str
     rows: int
-    fraction: int
+    format: Format
     flags: dict[str, Flags] = field(default_factory=dict)
     zeros: dict[str, tuple[Statement, int]] = field(default_factory=dict)
 
@@ -164,14 +232,13 @@ class _Search:
 
     def alone(self, update: Statement) -> bool:
         """Say whether nothing else reads the chain, and everything else looks the model's rows up."""
-        own = {*self.flags, *self.zeros}
         inside = {self.graph.updates[self.model], *self.zeros}
-        if any(tensor in own or tensor == self.model for _, tensor in self.graph.results):
+        if any(tensor in self.zeros or tensor == self.model for _, tensor in self.graph.results):
             return False
         for statement in self.graph.statements:
             if statement.target in inside:
                 continue
-            if any(read.tensor in own or read.tensor == self.model for read in statement.reads):
+            if any(read.tensor in self.zeros or read.tensor == self.model for read in statement.reads):
                 return False
         return True
 
@@ -227,14 +294,10 @@ class _Search:
         row = statement.indices[axis].name
         others = tuple(index for index in statement.indices if index.name != row)
         offset = Affine.index(row) - here.value
-        plain = here.fraction == self.fraction and row not in offset.names and row not in table.names
-        if not plain or any(index.low for index in others):
+        plain = here.fraction == self.format.fraction and row not in offset.names and row not in table.names
+        positions = _positions(self.graph, self.format, table, offset, others) if plain else None
+        if positions is None or len(others) > 1 or len(positions.turns) != len(others):
             return False
-        order = [name for form in (*table.subscripts, offset) for name in form.names]
-        turns = tuple(sorted((i for i in others if i.name in order), key=lambda index: order.index(index.name)))
-        if len(turns) != len(others):
-            return False
-        positions = Positions(table=table, offset=offset, turns=turns).numbered(0)
-        axes = tuple(statement.indices.index(turn) for turn in turns)
+        axes = tuple(statement.indices.index(index) for index in others)
         self.flags[statement.target] = Flags(statement=statement, axis=axis, turns=axes, positions=positions)
         return True

@@ -101,7 +101,7 @@ class _Rewriting:
         kept = Read(tensor=chain.model, subscripts=update.write)
         scatter = Scatter(kept=kept, landings=landings, reduce=tuple(turn.name for turn in turns))
         self.made.append(replace(update, operation=scatter, reduced=turns))
-        gone = {*chain.flags, *chain.zeros}
+        gone = chain.zeros.keys()
         statements = list[Statement]()
         for statement in self.graph.statements:
             if statement.id == update.id:
