@@ -80,8 +80,10 @@ def test_drawn_shapes(rows: int, width: int, pes: int, seed: int) -> None:
     hold(compiled(rows, width, pes), rows, "model", seed=seed)
 
 
-def test_a_row_of_more_words_than_a_body_has() -> None:
-    hold(compiled(rows=150, width=70), 150, "model")
+@pytest.mark.parametrize("width", [70, 67])
+def test_a_row_of_more_words_than_a_body_has(width: int) -> None:
+    """In two bodies of one size, and of two sizes."""
+    hold(compiled(rows=150, width=width), 150, "model")
 
 
 @pytest.mark.parametrize("options", [{"runtime_rate": True}, {"minibatch": 2}, {"results": ("h",)}])

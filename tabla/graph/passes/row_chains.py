@@ -142,7 +142,7 @@ def chain_of(graph: Graph, model: str, axis: int, fmt: Format) -> Chain | None:
     if not found.leaves_others(update, axis) or not found.flags or not found.alone(update):
         return None
     groups = tuple(dict.fromkeys(each.positions for each in found.flags.values()))
-    if not _inside(graph, fmt, tensor.shape[axis]).issuperset(groups):
+    if not _inside(graph, fmt, tensor.shape[axis]).issuperset(groups) or not _countable(graph, model, groups, fmt):
         return None
     ordered = {s.target: found.zeros[s.target] for s in graph.statements if s.target in found.zeros}
     return Chain(graph=graph, model=model, axis=axis, update=update, flags=found.flags, zeros=ordered, groups=groups)
@@ -174,6 +174,21 @@ def _positions(graph: Graph, fmt: Format, table: Read, offset: Affine, indices: 
     if any(turn.low for turn in turns):
         return None
     return Positions(table=table, offset=offset, turns=tuple(turns)).numbered(0)
+
+
+def _countable(graph: Graph, model: str, groups: Sequence[Positions], fmt: Format) -> bool:
+    """Say whether words of the format count the turns of positions, and the offsets of all that is read of a model."""
+    shape = graph.tensors[model].shape
+    for statement in graph.statements:
+        if not isinstance(statement.operation, Gather) or statement.operation.tensor != model:
+            continue
+        for axis, subscript in enumerate(statement.operation.subscripts):
+            stride = math.prod(shape[axis + 1 :])
+            if isinstance(subscript, Gathered):
+                low, high = subscript.offset.bounds(statement.box)
+                if max(-low, high) * stride > fmt.highest:
+                    return False
+    return all(turn.extent - 1 <= fmt.highest for group in groups for turn in group.turns)
 
 
 def _base(graph: Graph, fmt: Format, table: Read) -> tuple[Read, int] | None:
@@ -238,7 +253,8 @@ class _Search:
         for statement in self.graph.statements:
             if statement.target in inside:
                 continue
-            if any(read.tensor in self.zeros or read.tensor == self.model for read in statement.reads):
+            # A gather reads the rows of the model, but needs all rows of everything else.
+            if self.zeros.keys() & set(statement.sources) or any(read.tensor == self.model for read in statement.reads):
                 return False
         return True
 

@@ -242,7 +242,8 @@ class _Rewriting:
 
     def _alike(self, group: int, other: int) -> Read:
         """Return whether positions of two groups are one row."""
-        key = "alike", group, other
+        single = not self.groups[group].turns and not self.groups[other].turns
+        key = "alike", *(sorted((group, other)) if single else (group, other))
         if key not in self.known:
             others = self._others(other)
             again = self.groups[other].named(others)

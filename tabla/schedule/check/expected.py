@@ -99,17 +99,42 @@ class Landed:
 
     @staticmethod
     def of(parts: Sequence[Landed]) -> Landed:
-        """Put parts together, by offset. Words of one offset keep their order."""
+        """Put parts together, one after the other."""
         offsets = np.concatenate([part.offsets for part in parts])
-        order = np.argsort(offsets, kind="stable")
-        positions = np.concatenate([part.positions for part in parts])
-        words = np.concatenate([part.words for part in parts])
-        return Landed(offsets[order], positions[order], words[order])
+        return Landed(
+            offsets,
+            np.concatenate([part.positions for part in parts]),
+            np.concatenate([part.words for part in parts]),
+        )
 
-    def differs(self, other: Landed) -> bool:
-        """Say whether other words land, or the same ones elsewhere or in another order."""
+    def __getitem__(self, chosen: NDArray[np.int64]) -> Landed:
+        return Landed(self.offsets[chosen], self.positions[chosen], self.words[chosen])
+
+    def same(self, other: Landed) -> bool:
+        """Say whether the same words land at the same places in the same order."""
         pairs = ((self.offsets, other.offsets), (self.positions, other.positions), (self.words, other.words))
-        return any(not np.array_equal(one, another) for one, another in pairs)
+        return all(np.array_equal(one, another) for one, another in pairs)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Landings:
+    """What a scatter lets land. `rows` numbers the positions of the words of `all`, and never falls."""
+
+    all: Landed
+    rows: NDArray[np.int64]
+
+    def are(self, found: Landed) -> bool:
+        """Say whether words that were found in the order of `found` land as these do.
+
+        The words of one position may come in any order. Two positions may be one row, so the words of the one all come
+        before those of the other.
+        """
+        if len(found.offsets) != len(self.rows):
+            return False
+        here, there = (np.argsort(each.offsets, kind="stable") for each in (found, self.all))
+        rows = np.empty_like(self.rows)
+        rows[here] = self.rows[there]
+        return found[here].same(self.all[there]) and bool((np.diff(rows) >= 0).all())
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -135,7 +160,7 @@ class Expected:
     applied: Events
     words: dict[str, Residues]
     prediction: PredictedPart | None
-    landed: dict[str, Landed] = field(default_factory=dict)
+    landed: dict[str, Landings] = field(default_factory=dict)
 
     @staticmethod
     def of(graph: Graph, format: Format, groups: int) -> Expected:
@@ -191,7 +216,7 @@ class _Evaluation:
         statement, expected = self.statement, self.expected
         target = self._window(expected.elements[statement.target], statement.write, statement.indices)
         if isinstance(statement.operation, Scatter):
-            expected.landed[statement.target] = Landed.of([self._lands(each) for each in statement.operation.landings])
+            expected.landed[statement.target] = self._landings(statement.operation)
             target[...] = residues.POISON
             expected.written[statement.target][...] = True
             return
@@ -384,6 +409,17 @@ class _Evaluation:
         if len(tables) != 1 or math.prod(shape[tables[0][0] + 1 :]) != 1:
             raise ScheduleFault(f"s{self.statement.id} {self.statement.target} gathers by positions that are not words")
         return offset, tables[0][1]
+
+    def _landings(self, scatter: Scatter) -> Landings:
+        """Return what lands, in order, and which words have one position."""
+        parts, rows, before = [], [np.zeros(0, dtype=np.int64)], 0
+        for landing in scatter.landings:
+            parts.append(self._lands(landing))
+            box = landing_box(self.statement, landing)
+            turns = math.prod(index.extent for index in box if index in self.statement.reduced)
+            rows.append(before + np.repeat(np.arange(turns), len(parts[-1].offsets) // turns))
+            before += turns
+        return Landings(Landed.of(parts), np.concatenate(rows))
 
     def _lands(self, landing: Landing) -> Landed:
         """Return what lands, in order."""

@@ -8,9 +8,21 @@ has been decoded.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 
-from tabla.graph.graph import Gathered, Landing, Scatter, Statement, landing_box, tables_of
+from tabla.graph.graph import (
+    Affine,
+    Gathered,
+    Index,
+    Landing,
+    Read,
+    Scatter,
+    Statement,
+    landing_box,
+    tables_of,
+)
 from tabla.graph.rewrite import substituted
 from tabla.schedule.mapping.places import ROOT
 from tabla.schedule.strands.bodies import RootContext
@@ -31,15 +43,37 @@ def scatter(site: Site, statement: Statement, name: str) -> Task:
     assert isinstance(operation, Scatter)
     strands: list[Strand] = []
     for landing in operation.landings:
-        box, (table,) = landing_box(statement, landing), tables_of(landing.subscripts)
-        rows = tuple(plain(index) for index in box if index.name in table.names)
-        words = [index for index in box if index.name not in table.names]
-        outer = (*rows, *map(plain, words[:-1]))
+        box = landing_box(statement, landing)
+        rows = [index for index in box if index in statement.reduced]
+        words = [index for index in box if index not in statement.reduced]
         width = words[-1].extent if words else 1
-        for chunk in chunks("words", words[-1] if words else None, -(-width // -(-width // MOST_WORDS))):
-            start = strands[-2].end if strands else 0
-            strands += _strands(site, statement, landing, outer, chunk, start, name)
+        parts = list(chunks("words", words[-1] if words else None, -(-width // -(-width // MOST_WORDS))))
+        # All words of a row come before those of the next one, which may be the same row.
+        together = len(parts) == 1
+        outer = (*(map(plain, rows) if together else ()), *map(plain, words[:-1]))
+        for row in [landing] if together else _rows(landing, rows):
+            for chunk in parts:
+                start = strands[-2].end if strands else 0
+                strands += _strands(site, statement, row, outer, chunk, start, name)
     return task_of(site, name, strands, Extras(produces=(statement.target,)), statement=statement.id)
+
+
+def _rows(landing: Landing, turns: Sequence[Index]) -> Iterator[Landing]:
+    """Yield the landing of each turn, one after the other."""
+    for point in product(*(range(turn.low, turn.high) for turn in turns)):
+        values = {turn.name: Affine.of(at) for turn, at in zip(turns, point, strict=True)}
+        subscripts = tuple(_at(subscript, values) for subscript in landing.subscripts)
+        yield Landing(subscripts=subscripts, value=_read(landing.value, values))
+
+
+def _at(subscript: Affine | Gathered, values: Mapping[str, Affine]) -> Affine | Gathered:
+    if isinstance(subscript, Affine):
+        return substituted(subscript, values)
+    return Gathered(table=_read(subscript.table, values), offset=substituted(subscript.offset, values))
+
+
+def _read(read: Read, values: Mapping[str, Affine]) -> Read:
+    return replace(read, subscripts=tuple(substituted(subscript, values) for subscript in read.subscripts))
 
 
 def _strands(
@@ -58,8 +92,7 @@ def _strands(
         writes.append(_NOTHING)
     for k in range(chunk.size):
         member = chunk.member(k)
-        value = replace(landing.value, subscripts=tuple(substituted(s, member) for s in landing.value.subscripts))
-        issues.append(context.operation({"c": value}, base="addend"))
+        issues.append(context.operation({"c": _read(landing.value, member)}, base="addend"))
         at = address(place, [substituted(offset, member) for offset in offsets], loops)
         fields: dict[str, str | int] = {"source": "result", "to_memory": 1, "model": 1, "scattered": 1}
         writes.append(Operation(fields=fields, addresses={"address": at}))

@@ -129,3 +129,14 @@ def test_a_position_that_may_be_no_row_learns_in_the_lanes() -> None:
     # What is read has more rows, so a position may be right there and outside of U.
     more = "W[9][3]; gU[u][k] = e * W[u][k];"
     assert scatters(graphs(f"model {more}", 2, 1, False)[1]) == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "gU[u][k] = e * U[u][k]; gV[k] = gU[v][k];",  # gathers from the chain
+        "gU[2*u - 2000][k] = U[2*u - 2000][k];",  # words of the format cannot count so far
+    ],
+)
+def test_what_the_root_cannot_do_is_learnt_in_the_lanes(text: str) -> None:
+    assert scatters(graphs(text, 2, 1, False)[1]) == 0

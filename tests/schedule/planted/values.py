@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 
 from tabla.schedule.placing.schedule import Schedule
 from tabla.schedule.strands.strand import Operation
@@ -304,3 +305,22 @@ def a_position_that_lands_not_fetched(schedule: Schedule) -> Iterator[Schedule]:
     for number, slot, strand, operation in operations(schedule, "root_issue"):
         if operation.field("b") == "position" and strand.start + timing().result in scattering:
             yield with_operation(schedule, number, slot, operation.with_fields(b="one"))
+
+
+@fault
+def rows_that_land_in_another_order(schedule: Schedule) -> Iterator[Schedule]:
+    """Two rows of a model may be one row, and then the later word stays."""
+    bodies = [
+        (number, issue)
+        for number in dict.fromkeys(number for number, _, _ in _scattering(schedule))
+        for issue, strand in enumerate(schedule.strands)
+        if strand.unit == "root_issue" and strand.start + timing().result == schedule.strands[number].start
+    ]
+    for (write, issue), (later, other) in pairwise(bodies):
+        strands = list(schedule.strands)
+        if len(strands[write].body) == len(strands[later].body) and strands[write].counts == strands[later].counts:
+            for one, another in ((write, later), (issue, other)):
+                first, second = strands[one], strands[another]
+                strands[one] = replace(second, start=first.start)
+                strands[another] = replace(first, start=second.start)
+            yield replace(schedule, strands=tuple(strands))
