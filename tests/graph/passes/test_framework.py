@@ -77,7 +77,7 @@ def test_what_is_no_pass_is_refused() -> None:
 
     with pytest.raises(TablaValueError, match="takes 'colour', which no pass can have") as fault:
         graph_pass("needy", "ask for a colour")(needy)
-    assert fault.value.hint is not None and "fmt, samples, guard, pes, predict" in fault.value.hint
+    assert fault.value.hint is not None and "fmt, samples, guard, pes, scatters, predict" in fault.value.hint
     with pytest.raises(TablaValueError, match="takes no graph"):
         graph_pass("nothing", "return a graph")(nothing)
     for description in ("", "two\nlines"):
