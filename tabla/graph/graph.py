@@ -369,9 +369,8 @@ Operation = Linear | Compare | Function | Divide | Product | Extreme | Gather | 
 
 def landing_names(landing: Landing) -> frozenset[str]:
     """Return the indices that a landing mentions, in its positions and in its value."""
-    forms = (s.offset if isinstance(s, Gathered) else s for s in landing.subscripts)
-    tables = (table.names for table in tables_of(landing.subscripts))
-    return landing.value.names.union(*(form.names for form in forms), *tables)
+    forms = (form.names for form in offsets_of(landing.subscripts))
+    return landing.value.names.union(*forms, *(table.names for table in tables_of(landing.subscripts)))
 
 
 def landing_box(statement: Statement, landing: Landing) -> tuple[Index, ...]:
@@ -383,6 +382,11 @@ def landing_box(statement: Statement, landing: Landing) -> tuple[Index, ...]:
 def tables_of(subscripts: Sequence[Affine | Gathered]) -> tuple[Read, ...]:
     """Return the reads of the tables from which subscripts are gathered, in order."""
     return tuple(s.table for s in subscripts if isinstance(s, Gathered))
+
+
+def offsets_of(subscripts: Sequence[Affine | Gathered]) -> tuple[Affine, ...]:
+    """Return the parts of subscripts that indices decide, in order: of a gathered one, its offset."""
+    return tuple(s.offset if isinstance(s, Gathered) else s for s in subscripts)
 
 
 def operands_of(operation: Operation) -> tuple[Operand, ...]:

@@ -135,11 +135,23 @@ def substituted(affine: Affine, values: Mapping[str, Affine]) -> Affine:
     return Affine.make(constant, coefficients)
 
 
+def read_at(read: Read, values: Mapping[str, Affine]) -> Read:
+    """Return the read with its indices replaced."""
+    return replace(read, subscripts=tuple(substituted(s, values) for s in read.subscripts))
+
+
+def subscript_at(subscript: Affine | Gathered, values: Mapping[str, Affine]) -> Affine | Gathered:
+    """Return the subscript, and the table that it is gathered from, with indices replaced."""
+    if isinstance(subscript, Affine):
+        return substituted(subscript, values)
+    return Gathered(table=read_at(subscript.table, values), offset=substituted(subscript.offset, values))
+
+
 def operand_at(operand: Operand, values: Mapping[str, Affine]) -> Operand:
     """Return the operand with its indices replaced."""
     match operand:
-        case Read(subscripts=subscripts):
-            return replace(operand, subscripts=tuple(substituted(s, values) for s in subscripts))
+        case Read():
+            return read_at(operand, values)
         case Ordinal(value=value):
             return replace(operand, value=substituted(value, values))
         case Constant():
@@ -150,21 +162,20 @@ def operand_at(operand: Operand, values: Mapping[str, Affine]) -> Operand:
 
 def operation_at(operation: Operation, values: Mapping[str, Affine]) -> Operation:
     """Return the operation with its indices replaced in all subscripts. The indices that it sums over stay."""
-
-    def at(subscripts: Sequence[Affine | Gathered]) -> tuple[Affine | Gathered, ...]:
-        return tuple(
-            replace(s, offset=substituted(s.offset, values)) if isinstance(s, Gathered) else substituted(s, values)
-            for s in subscripts
-        )
-
-    changed = with_operands(operation, lambda operand: operand_at(operand, values))
-    match changed:
+    match operation:
         case Gather(subscripts=subscripts):
-            return replace(changed, subscripts=at(subscripts))
-        case Scatter(landings=landings):
-            return replace(changed, landings=tuple(replace(e, subscripts=at(e.subscripts)) for e in landings))
+            return replace(operation, subscripts=tuple(subscript_at(s, values) for s in subscripts))
+        case Scatter(kept=kept, landings=landings):
+            moved = tuple(landing_at(landing, values) for landing in landings)
+            return replace(operation, kept=read_at(kept, values), landings=moved)
         case _:
-            return changed
+            return with_operands(operation, lambda operand: operand_at(operand, values))
+
+
+def landing_at(landing: Landing, values: Mapping[str, Affine]) -> Landing:
+    """Return the landing with its indices replaced."""
+    subscripts = tuple(subscript_at(subscript, values) for subscript in landing.subscripts)
+    return Landing(subscripts=subscripts, value=read_at(landing.value, values))
 
 
 def read_once(graph: Graph) -> frozenset[str]:

@@ -26,7 +26,7 @@ from tabla.graph.graph import (
     Term,
     tables_of,
 )
-from tabla.graph.rewrite import operand_at, substituted
+from tabla.graph.rewrite import read_at, substituted
 
 _TURN = "turn."
 """The start of the names of indices over positions. No name of a program has a dot."""
@@ -53,8 +53,7 @@ class Positions:
     def named(self, turns: Sequence[Index]) -> Positions:
         """Return the positions with other indices over the same turns."""
         values = {old.name: Affine.index(new.name) for old, new in zip(self.turns, turns, strict=True)}
-        table = operand_at(replace(self.table, span=None), values)
-        assert isinstance(table, Read)
+        table = read_at(replace(self.table, span=None), values)
         return Positions(table=table, offset=substituted(self.offset, values), turns=tuple(turns))
 
 
@@ -206,9 +205,7 @@ def _base(graph: Graph, fmt: Format, table: Read) -> tuple[Read, int] | None:
             guard=0,
         ) if (value * fmt.one).denominator == 1:
             values = {index.name: at for index, at in zip(statement.indices, table.subscripts, strict=True)}
-            moved = operand_at(read, values)
-            assert isinstance(moved, Read)
-            return moved, sign * int(value * fmt.one)
+            return read_at(read, values), sign * int(value * fmt.one)
         case _:
             return None
 

@@ -8,22 +8,12 @@ has been decoded.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 
-from tabla.graph.graph import (
-    Affine,
-    Gathered,
-    Index,
-    Landing,
-    Read,
-    Scatter,
-    Statement,
-    landing_box,
-    tables_of,
-)
-from tabla.graph.rewrite import substituted
+from tabla.graph.graph import Affine, Index, Landing, Scatter, Statement, landing_box, offsets_of, tables_of
+from tabla.graph.rewrite import landing_at, read_at, substituted
 from tabla.schedule.mapping.places import ROOT
 from tabla.schedule.strands.bodies import RootContext
 from tabla.schedule.strands.chunks import Chunk, chunks
@@ -62,18 +52,7 @@ def _rows(landing: Landing, turns: Sequence[Index]) -> Iterator[Landing]:
     """Yield the landing of each turn, one after the other."""
     for point in product(*(range(turn.low, turn.high) for turn in turns)):
         values = {turn.name: Affine.of(at) for turn, at in zip(turns, point, strict=True)}
-        subscripts = tuple(_at(subscript, values) for subscript in landing.subscripts)
-        yield Landing(subscripts=subscripts, value=_read(landing.value, values))
-
-
-def _at(subscript: Affine | Gathered, values: Mapping[str, Affine]) -> Affine | Gathered:
-    if isinstance(subscript, Affine):
-        return substituted(subscript, values)
-    return Gathered(table=_read(subscript.table, values), offset=substituted(subscript.offset, values))
-
-
-def _read(read: Read, values: Mapping[str, Affine]) -> Read:
-    return replace(read, subscripts=tuple(substituted(subscript, values) for subscript in read.subscripts))
+        yield landing_at(landing, values)
 
 
 def _strands(
@@ -84,7 +63,6 @@ def _strands(
     context = RootContext(layout=site.layout, loops=loops)
     place = site.layout.place(statement.target, ROOT)
     (table,) = tables_of(landing.subscripts)
-    offsets = [s.offset if isinstance(s, Gathered) else s for s in landing.subscripts]
     issues = [context.operation({"c": table}, base="addend").with_fields(b="position")]
     writes = [_NOTHING]
     for _ in range(timing().held - timing().result):
@@ -92,8 +70,8 @@ def _strands(
         writes.append(_NOTHING)
     for k in range(chunk.size):
         member = chunk.member(k)
-        issues.append(context.operation({"c": _read(landing.value, member)}, base="addend"))
-        at = address(place, [substituted(offset, member) for offset in offsets], loops)
+        issues.append(context.operation({"c": read_at(landing.value, member)}, base="addend"))
+        at = address(place, [substituted(offset, member) for offset in offsets_of(landing.subscripts)], loops)
         fields: dict[str, str | int] = {"source": "result", "to_memory": 1, "model": 1, "scattered": 1}
         writes.append(Operation(fields=fields, addresses={"address": at}))
     counts = tuple(loop.count for loop in loops)

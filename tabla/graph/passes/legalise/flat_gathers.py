@@ -28,6 +28,7 @@ from tabla.graph.graph import (
     Tensor,
     Term,
     landing_box,
+    offsets_of,
 )
 from tabla.graph.passes.framework import graph_pass
 from tabla.graph.passes.legalise.static_gathers import GATHERS
@@ -85,7 +86,7 @@ class _Flat:
         strides = [1] * len(shape)
         for axis in range(len(shape) - 1, 0, -1):
             strides[axis - 1] = strides[axis] * shape[axis]
-        offsets = [s.offset if isinstance(s, Gathered) else s for s in subscripts]
+        offsets = offsets_of(subscripts)
         pairs = zip(subscripts, strides, strict=True)
         tables = [(s.table, stride) for s, stride in pairs if isinstance(s, Gathered)]
         if not tables:
