@@ -35,6 +35,7 @@ from tabla.graph.graph import (
     Term,
     is_stored,
     landing_names,
+    offsets_of,
     tables_of,
 )
 from tabla.graph.windows import ramp, window
@@ -227,8 +228,8 @@ def _check_gather(statement: Statement, operation: Gather, written: dict[str, _W
     """All elements of a tensor that is gathered from have a value; affine subscripts stay inside."""
     if operation.tensor not in written:
         raise GraphFault(f"it gathers from the unknown tensor {operation.tensor}")
-    affine = [s.offset if isinstance(s, Gathered) else s for s in operation.subscripts]
-    strangers = {name for subscript in affine for name in subscript.names} - {i.name for i in statement.indices}
+    mentioned = {name for offset in offsets_of(operation.subscripts) for name in offset.names}
+    strangers = mentioned - {i.name for i in statement.indices}
     if strangers:
         raise GraphFault(f"a subscript mentions {sorted(strangers)}, which do not run there")
     fixed = [s if isinstance(s, Affine) and not flat else None for s in operation.subscripts]

@@ -33,6 +33,7 @@ from tabla.graph.graph import (
     Term,
     is_stored,
     landing_box,
+    offsets_of,
 )
 from tabla.graph.predicted_part import PredictedPart
 from tabla.graph.windows import ramp, window
@@ -402,9 +403,8 @@ class _Evaluation:
         """Return what is added to a position over a box, in words of the row-major tensor, and the table."""
         shape = self.expected.graph.tensors[tensor].shape
         offset: NDArray[np.int64] = np.zeros((1,) * len(indices), dtype=np.int64)
-        for subscript, extent in zip(subscripts, shape, strict=True):
-            affine = subscript.offset if isinstance(subscript, Gathered) else subscript
-            offset = offset * extent + ramp(affine, indices)
+        for added, extent in zip(offsets_of(subscripts), shape, strict=True):
+            offset = offset * extent + ramp(added, indices)
         tables = [(n, s.table) for n, s in enumerate(subscripts) if isinstance(s, Gathered)]
         if len(tables) != 1 or math.prod(shape[tables[0][0] + 1 :]) != 1:
             raise ScheduleFault(f"s{self.statement.id} {self.statement.target} gathers by positions that are not words")

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 import networkx as nx
 
-from tabla.graph.graph import Compare, Divide, Extreme, Function, Gather, Gathered, Graph, Index, Linear, Statement
+from tabla.graph.graph import Compare, Divide, Extreme, Function, Gather, Graph, Index, Linear, Statement, offsets_of
 
 Axis = tuple[str, int]
 """A tensor, and the number of one of its axes."""
@@ -137,8 +137,7 @@ def _even(statement: Statement, index: Index, axes: frozenset[Axis], graph: Grap
         match statement.operation:
             case Gather(tensor=gathered, subscripts=places):
                 # Every group needs all of the gathered tensor; the tensor of positions may be cut.
-                own_axes = (s.offset if isinstance(s, Gathered) else s for s in places)
-                return gathered not in cut and not any(index.name in own.names for own in own_axes)
+                return gathered not in cut and not any(index.name in own.names for own in offsets_of(places))
             case operation:
                 return isinstance(operation, Linear | Compare | Extreme | Function | Divide)
     if statement.target in cut:

@@ -18,7 +18,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from tabla.graph.graph import Affine, Gather, Gathered, Index, Read, Statement
+from tabla.graph.graph import Affine, Gather, Index, Read, Statement, offsets_of, tables_of
 from tabla.graph.rewrite import substituted
 from tabla.schedule.mapping.places import ROOT
 from tabla.schedule.strands.bodies import RootContext
@@ -55,7 +55,7 @@ def gather(site: Site, statement: Statement, name: str, shows: str) -> Task:
 def _split(statement: Statement) -> tuple[list[Index], list[Index]]:
     """Divide the indices of a gather into those that decide the position and those that count the words of a row."""
     assert isinstance(statement.operation, Gather)
-    table = next(s.table for s in statement.operation.subscripts if isinstance(s, Gathered))
+    (table,) = tables_of(statement.operation.subscripts)
     deciding = table.names
     rows = [index for index in statement.indices if index.name in deciding]
     return rows, [index for index in statement.indices if index.name not in deciding]
@@ -147,8 +147,7 @@ class _Making:
         assert isinstance(statement.operation, Gather)
         subscripts = statement.operation.subscripts
         place = site.layout.place(statement.operation.tensor, ROOT)
-        table = next(s.table for s in subscripts if isinstance(s, Gathered))
-        offsets = [s.offset if isinstance(s, Gathered) else s for s in subscripts]
+        (table,), offsets = tables_of(subscripts), offsets_of(subscripts)
         position = Read(tensor=table.tensor, subscripts=tuple(substituted(s, members[0]) for s in table.subscripts))
         fetch = RootContext(layout=site.layout, loops=tuple(loops)).operation({"c": position}, base="addend")
         words, writes = [], []

@@ -32,6 +32,7 @@ from tabla.graph.graph import (
     Scatter,
     Statement,
     Term,
+    tables_of,
 )
 from tabla.graph.passes.drop_dead import drop_dead
 from tabla.graph.passes.framework import Condition, graph_pass
@@ -71,7 +72,7 @@ def static_gathers(graph: Graph, fmt: Format) -> Graph:
 
 def _without(graph: Graph, gather: Statement, operation: Gather, words: Mapping[str, Positions]) -> Graph:
     """Return the graph with the words of a gather read where they lie, in all statements or in none."""
-    tables = [s.table for s in operation.subscripts if isinstance(s, Gathered)]
+    tables = tables_of(operation.subscripts)
     plain = all(not s.names or s.coefficients == ((s.names[0], 1),) for s in gather.write) and not gather.constraints
     if not plain or len(list(graph.writers(gather.target))) > 1 or any(table.tensor not in words for table in tables):
         return graph

@@ -22,7 +22,6 @@ from tabla.graph.graph import (
     Extreme,
     Function,
     Gather,
-    Gathered,
     Graph,
     Index,
     Linear,
@@ -36,6 +35,7 @@ from tabla.graph.graph import (
     Statement,
     Tensor,
     Term,
+    offsets_of,
     operands_of,
 )
 from tabla.graph.rate import RuntimeRate
@@ -350,7 +350,7 @@ def _affines(operation: Operation) -> Iterator[Affine]:
             case Ordinal(value=value):
                 yield value
     if isinstance(operation, Gather):
-        yield from (s.offset if isinstance(s, Gathered) else s for s in operation.subscripts)
+        yield from offsets_of(operation.subscripts)
 
 
 def _refuse_huge(affines: Iterable[Affine], span: Span | None) -> None:
@@ -376,8 +376,7 @@ def _excluded(constraints: Sequence[Affine], mentioned: Set[str], box: Mapping[s
 def _mentioned(operation: Operation) -> set[str]:
     names: set[str] = set()
     if isinstance(operation, Gather):
-        for subscript in operation.subscripts:
-            names.update((subscript.offset if isinstance(subscript, Gathered) else subscript).names)
+        names.update(name for offset in offsets_of(operation.subscripts) for name in offset.names)
     for operand, _ in _uses(operation):
         names.update(mentioned(operand))
     return names
