@@ -63,7 +63,9 @@ class Effort:
       cycles, so that there is little to find.
     * `promising`: how many of these starts are chosen by what they promise: their cycles when vectors are taken as they
       are made. `hastened`: schedules of each cut that are judged so.
-    * `far`: all other starts take at most so many times the fewest cycles. `alike`: two schedules with the same number
+    * `far`: what the promising starts promise, and what all others take, is at most so many times the fewest cycles.
+      `hopeless`: schedules of a cut are judged until the fastest of them is known to take more than so many times the
+      fewest cycles. `alike`: two schedules with the same number
       of roots whose cycles differ by no more than this fraction are taken for one.
     * `change_beam`: schedules that go on to the next round of changes; `patience`: rounds without a gain after which
       the search ends; `detour`: cycles that one change may cost.
@@ -102,6 +104,7 @@ class Effort:
     promising: int = 2
     hastened: int = 3
     far: float = 1.12
+    hopeless: float = 1.5
     alike: float = 0.002
     change_beam: int = 2
     patience: int = 1
@@ -153,6 +156,7 @@ EFFORTS = (
         promising=5,
         hastened=8,
         far=1.25,
+        hopeless=2.0,
         change_beam=5,
         patience=3,
         detour=6,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from tabla.schedule.mapping.changes import changes, undivided
 from tabla.schedule.mapping.effort import Effort
 from tabla.schedule.mapping.joined import joined
-from tabla.schedule.mapping.judge import Judge, Judged, judged
+from tabla.schedule.mapping.judge import Judge, Judged, judged, most_cycles
 from tabla.schedule.mapping.mapping import Mapping
 
 
@@ -29,9 +29,10 @@ def improved(best: Judged, judge: Judge, effort: Effort) -> Judged:
         tried: dict[tuple[int, ...], Judged] = {}
         most = max(1, effort.work // (statements * len(beam)))
         for start in beam:
+            slowest = start.aim(effort) + effort.detour
             for change in _new_changes(start, seen, most if statements > effort.short else None, effort):
-                made = judged(change, judge)
-                if made is not None and made.aim(effort) <= start.aim(effort) + effort.detour:
+                made = judged(change, judge, most_cycles(slowest, effort))
+                if made is not None and made.aim(effort) <= slowest:
                     where = _changed(start.mapping, change)
                     tried[where] = min(made, tried.get(where, made), key=lambda each: each.merit(effort))
         beam = sorted(tried.values(), key=lambda each: each.merit(effort))[: effort.change_beam]
@@ -76,7 +77,8 @@ def followed(
 ) -> Judged:
     """Apply changes of one kind for as long as one of them makes the mapping better."""
     for change in kind(best.mapping, effort):
-        made = judged(change, judge)
+        # What is weighed is at least the cycles.
+        made = judged(change, judge, most_cycles(best.merit(effort)[0], effort))
         if made is not None and made.merit(effort) < best.merit(effort):
             return followed(made, kind, judge, effort)
     return best

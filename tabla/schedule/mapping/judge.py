@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf
 
 from tabla.schedule.mapping.effort import Effort, weighed
 from tabla.schedule.mapping.mapping import Mapping
@@ -33,8 +34,10 @@ class Figures:
     stages: int = 1
 
 
-Judge = Callable[[Mapping], Figures | None]
-"""Schedules a mapping exactly. It returns None for a mapping that cannot be scheduled."""
+Judge = Callable[[Mapping, float], Figures | None]
+"""Schedules a mapping exactly. It returns None for a mapping that cannot be scheduled, and may return None for one that
+takes more cycles a sample than the number that it is given.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +74,15 @@ class Judged:
         return self.figures.latency if effort.objective == "latency" else self.figures.cycles
 
 
-def judged(mapping: Mapping, judge: Judge) -> Judged | None:
-    """Schedule a mapping; None if it cannot be scheduled."""
-    figures = judge(mapping)
+def judged(mapping: Mapping, judge: Judge, most: float = inf) -> Judged | None:
+    """Schedule a mapping; None if it cannot be scheduled, or perhaps if it takes more than `most` cycles a sample."""
+    figures = judge(mapping, most)
     return None if figures is None else Judged(mapping=mapping, figures=figures)
+
+
+def most_cycles(cycles: float, effort: Effort) -> float:
+    """Return beyond how many cycles a mapping need not be judged, if those with more than `cycles` are not wanted.
+
+    Where the latency counts first, a mapping with more cycles may still be the better one.
+    """
+    return cycles if effort.objective == "throughput" else inf

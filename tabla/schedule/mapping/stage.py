@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator
+from math import inf
 
 from tabla.base.source import TablaError
 from tabla.graph.format import Format
@@ -16,7 +17,7 @@ from tabla.schedule.mapping.capacity import LARGEST_PLACE, largest_tensor
 from tabla.schedule.mapping.divided_rows import with_divided_rows
 from tabla.schedule.mapping.effort import Effort, of_calls
 from tabla.schedule.mapping.improve import improved
-from tabla.schedule.mapping.judge import Judge, Judged, judged
+from tabla.schedule.mapping.judge import Judge, Judged, judged, most_cycles
 from tabla.schedule.mapping.mapping import Mapping
 from tabla.schedule.mapping.partition import cuts, partition
 from tabla.schedule.mapping.refined_axes import with_refined_axes
@@ -49,11 +50,14 @@ def map_graph(
     groups += [[found] for found in _judged(side_by_side(legal, template, effort), judge)]
     for roots in roots_to_try(template, effort):
         for part in _parts(graph, legal, roots, format, template.pes, effort):
-            groups.append(_fastest(candidates(part, one.with_roots(roots), effort), judge, effort))
+            least = min(group[0].merit(effort)[0] for group in groups if group)
+            groups.append(_fastest(candidates(part, one.with_roots(roots), effort), judge, effort, least))
     starts = [with_promise(group, judge, effort) for group in groups if group]
     if not effort.starts:
         return min((start for group in starts for start in group), key=lambda start: start.merit).found.mapping
-    worth = chosen(starts, len(graph.statements), multiplies(graph, format), effort)
+    # A network that is divided between groups has many more statements than its text.
+    written = graph if graph.updates else min((group[0] for group in starts), key=lambda start: start.merit).graph
+    worth = chosen(starts, len(written.statements), multiplies(graph, format), effort)
     ends = [improved(start.found, judge, effort) for start in worth]
     return min(ends, key=lambda end: end.merit(effort)).mapping
 
@@ -81,9 +85,30 @@ def _judged(mappings: Iterable[Mapping], judge: Judge) -> list[Judged]:
     return [found for mapping in mappings if (found := judged(mapping, judge)) is not None]
 
 
-def _fastest(mappings: Iterable[Mapping], judge: Judge, effort: Effort) -> list[Judged]:
-    """Judge mappings, the fastest first."""
-    return sorted(_judged(mappings, judge), key=lambda found: found.merit(effort))
+def _fastest(mappings: Iterable[Mapping], judge: Judge, effort: Effort, least: float = inf) -> list[Judged]:
+    """Judge mappings, the fastest first. One that takes too many cycles to be a start of changes may be left out.
+
+    The mappings end where the fastest of them is hopeless: `least` are the weighed cycles of the best of other groups.
+    """
+    found: list[Judged] = []
+    for mapping in mappings:
+        if found and found[0].merit(effort)[0] > effort.hopeless * least:
+            break
+        made = judged(mapping, judge, most_cycles(_slowest_start(found, effort), effort))
+        if made is not None:
+            found = sorted([*found, made], key=lambda each: each.merit(effort))
+    return found
+
+
+def _slowest_start(found: list[Judged], effort: Effort) -> float:
+    """Return the cycles beyond which no further mapping of a group can be a start of changes.
+
+    A start is near the fastest one, or its promise is asked for. `found` has the fastest mapping first.
+    """
+    asked = max(1, effort.hastened)
+    if len(found) < asked:
+        return inf
+    return max(found[asked - 1].merit(effort)[0], effort.far * found[0].merit(effort)[0])
 
 
 def _with_one_root(graph: Graph, legal: Graph, template: Template, judge: Judge, effort: Effort) -> list[Judged]:

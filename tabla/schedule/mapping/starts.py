@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tabla.graph.graph import Graph
 from tabla.schedule.mapping.changes import as_made
 from tabla.schedule.mapping.effort import Effort
 from tabla.schedule.mapping.improve import followed
@@ -18,6 +19,11 @@ class Start:
     found: Judged
     merit: Merit
     promise: Merit
+
+    @property
+    def graph(self) -> Graph:
+        """The graph that is mapped."""
+        return self.found.mapping.graph
 
 
 def with_promise(found: Sequence[Judged], judge: Judge, effort: Effort) -> list[Start]:
@@ -33,13 +39,15 @@ def chosen(groups: Sequence[Sequence[Start]], statements: int, multiplies: int, 
     """Choose the starts that are worth the time in a program of so many statements and so many multiplies a sample.
 
     `groups` has the starts of each number of roots and each cut, the fastest first. The choice is the fastest start,
-    then the most promising starts of other groups, then the fastest others that differ from those chosen before.
+    then the most promising starts of other groups, then the fastest others that differ from those chosen before. Starts
+    that promise much less than the best are left out: changes hardly ever make up for it.
     """
     every = sorted((start for starts in groups for start in starts), key=lambda start: start.merit)
     best = every[:1]
     promising = (min(starts, key=lambda start: start.promise) for starts in groups)
     others = (start for start in sorted(promising, key=lambda start: start.promise) if not _among(start, best))
-    best += list(others)[: effort.promising]
+    most = effort.far * min(start.promise[0] for start in every)
+    best += [start for start in others if start.promise[0] <= most][: effort.promising]
     for start in every:
         if start.merit[0] > effort.far * every[0].merit[0]:
             break

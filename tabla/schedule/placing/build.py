@@ -28,7 +28,7 @@ from tabla.schedule.placing.dependences import Dependences
 from tabla.schedule.placing.frames import stages_of
 from tabla.schedule.placing.initiation_interval import initiation_interval_of, unit_spans
 from tabla.schedule.placing.list_scheduler import list_schedule
-from tabla.schedule.placing.modulo_scheduler import overlapped
+from tabla.schedule.placing.modulo_scheduler import overlapped, work_of
 from tabla.schedule.placing.needed import needed
 from tabla.schedule.placing.output_port import OutputPort
 from tabla.schedule.placing.placed import Placed, Scheduler, all_strands
@@ -149,12 +149,14 @@ def schedule_mapping(
     objective: Objective = "throughput",
     thorough: bool = False,
     below: float = inf,
+    most: float = inf,
 ) -> Schedule | None:
     """Return the schedule of a mapping, not yet checked; None if the mapping cannot be scheduled.
 
     `graph` is the program before the legalising passes. A template that names no number of sequencers has one. For the
     `objective` ``latency`` the stream is as wide as makes fewer beats. Samples overlap only if that makes the weighed
-    cycles less than `below`. A `thorough` search for such cycles is for the mapping that is chosen in the end.
+    cycles less than `below`. A `thorough` search for such cycles is for the mapping that is chosen in the end. The
+    result may also be None if a sample takes more than `most` cycles.
     """
     one = mapping.template.with_sequencers(max(1, mapping.template.sequencers))
     mapping = replace(mapping, template=one)
@@ -167,6 +169,8 @@ def schedule_mapping(
         tasks = Builder(site).tasks()
     except TooLarge:
         return None
+    if max(work_of(tasks, one.sequencers).values(), default=0) > most:
+        return None
     models = frozenset((key, False) for key in mapping.updated if key in layout.places)
     placed = scheduler(tasks, models, sequencers=one.sequencers, waves=mapping.waves)
     if placed is None:
@@ -178,13 +182,19 @@ def schedule_mapping(
         if shorter >= initiation_interval:
             break
         placed, initiation_interval = later, shorter
-    made = _assemble(graph, mapping, site, placed, initiation_interval, format, objective)
+    made = None
+    if initiation_interval <= most:
+        made = _assemble(graph, mapping, site, placed, initiation_interval, format, objective)
     if objective == "latency" or scheduler is not list_schedule:
         return made
     beats = max(_fewest_beats_out(placed, mapping), _fewest_beats_in(layout, one))
-    found = overlapped(tasks, mapping, below=min(below, made.cycles), beats=beats, thorough=thorough)
+    found = overlapped(
+        tasks, mapping, below=min(below, inf if made is None else made.cycles), beats=beats, thorough=thorough
+    )
     if found is None:
         return made
+    if made is None:
+        made = _assemble(graph, mapping, site, placed, initiation_interval, format, objective)
     other = _assemble(graph, mapping, site, *found, format, objective)
     worth = weighed(other.cycles, other.stages) < made.cycles
     return other if worth and not _too_deep(other, one) else made
@@ -197,11 +207,14 @@ def judge_of(
 
     tried, fewest = 0, inf
 
-    def judge(mapping: Mapping) -> Figures | None:
+    def judge(mapping: Mapping, most: float) -> Figures | None:
         nonlocal tried, fewest
         tried += 1
         progress.tell("search for a schedule", tried, None, "mapping")
-        made = schedule_mapping(graph, mapping, format, scheduler=scheduler, objective=objective, below=fewest * _NEAR)
+        below = fewest * _NEAR
+        made = schedule_mapping(
+            graph, mapping, format, scheduler=scheduler, objective=objective, below=below, most=most
+        )
         if made is None:
             return None
         fewest = min(fewest, weighed(made.cycles, made.stages))

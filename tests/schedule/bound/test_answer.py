@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -31,8 +33,8 @@ def hold(graph: Graph, template: Template, level: int) -> tuple[int, int | None]
     """
     judge, paths, least = judge_of(graph, Q6_10, objective="latency"), dict[Template, int | None](), list[Judged]()
 
-    def held(mapping: Mapping) -> Figures | None:
-        figures = judge(mapping)
+    def held(mapping: Mapping, _: float) -> Figures | None:
+        figures = judge(mapping, inf)
         if figures is not None:
             array = mapping.template
             if array not in paths:

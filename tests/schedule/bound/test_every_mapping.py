@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -32,9 +34,9 @@ def hold(graph: Graph, template: Template) -> int:
     bounds: dict[Template, bound.Bound] = {}
     judged = 0
 
-    def held(mapping: Mapping) -> Figures | None:
+    def held(mapping: Mapping, _: float) -> Figures | None:
         nonlocal judged
-        figures = judge(mapping)
+        figures = judge(mapping, inf)
         if figures is not None:
             array = mapping.template
             if array not in bounds:
@@ -48,7 +50,7 @@ def hold(graph: Graph, template: Template) -> int:
     one = template.with_roots(1).with_sequencers(max(1, template.sequencers))
     search = Search(legal, one)
     for mapping in (search.at_root(), *search.candidates(MOST)):
-        held(mapping)
+        held(mapping, inf)
     return judged
 
 

@@ -30,7 +30,7 @@ class Remembering:
         self.cycles = cycles
         self.seen: list[Mapping] = []
 
-    def __call__(self, mapping: Mapping) -> Figures | None:
+    def __call__(self, mapping: Mapping, most: float) -> Figures | None:
         self.seen.append(mapping)
         cycles = self.cycles(mapping)
         return None if cycles is None else figures(cycles)

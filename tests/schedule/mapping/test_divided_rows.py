@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
+from math import inf
 
 import numpy as np
 import onnx
@@ -88,7 +89,7 @@ def best_mappings(graph: Graph, groups: int, pes: int) -> Iterator[Mapping]:
         legal = legalise(divided, Q6_10, pes=pes)
         cut = next(cut for cut in cuts(legal, groups) if cut_axes(legal) <= cut.axes)
         made = candidates(partition(legal, cut, groups), array, QUICK)
-        found = [(figures.cycles, n) for n, mapping in enumerate(made) if (figures := judge(mapping)) is not None]
+        found = [(figures.cycles, n) for n, mapping in enumerate(made) if (figures := judge(mapping, inf)) is not None]
         if found:
             yield made[min(found)[1]]
 

@@ -40,7 +40,7 @@ class Recording:
         self.figures_of = figures_of
         self.seen: list[Mapping] = []
 
-    def __call__(self, mapping: Mapping) -> Figures | None:
+    def __call__(self, mapping: Mapping, _: float) -> Figures | None:
         self.seen.append(mapping)
         return self.figures_of(len(self.seen))
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from math import inf
 
 import pytest
 
 from tabla.base.source import TablaError
 from tabla.schedule.mapping.effort import EFFORTS, Effort
+from tabla.schedule.mapping.judge import Figures
 from tabla.schedule.mapping.mapping import Mapping
 from tabla.schedule.mapping.stage import map_graph
+from tabla.schedule.placing.build import judge_of
 from tabla.templates.template import template_for
 from tests.schedule.agreement import Q6_10, shaped_graph
 from tests.schedule.bank import bank
@@ -19,6 +23,11 @@ from tests.schedule.mapping.single import legal_of
 LAYER = """
 model_input x[16]; model_output y[8]; model w[8][16]; gradient g[8][16] -> w; iterator i[0:16]; iterator k[0:8];
 s[k] = sum[i](w[k][i] * x[i]); p[k] = sigmoid(s[k]); g[k][i] = (p[k] - y[k]) * x[i];
+"""
+
+NETWORK = """
+model_input x[8]; model w[12][8]; model v[5][12]; iterator i[0:8]; iterator j[0:12]; iterator k[0:5];
+h[j] = tanh(sum[i](w[j][i] * x[i])); p[k] = sigmoid(sum[j](v[k][j] * h[j]));
 """
 
 
@@ -85,3 +94,37 @@ def test_changes_go_on_from_the_best() -> None:
 
 def test_the_same_search_finds_the_same() -> None:
     assert mapped(estimated, EFFORTS[2]) == mapped(estimated, EFFORTS[2])
+
+
+def test_a_cut_whose_fastest_mapping_is_hopeless_is_left() -> None:
+    """More than 1.5 times the cycles of one root: the first mapping of each cut is judged, and no other."""
+
+    def seen(effort: Effort) -> int:
+        graph, judge = shaped_graph(LAYER), Remembering(lambda m: 100 if m.template.roots == 1 else 151)
+        map_graph(graph, legal_of(graph, Q6_10), template_for(16), Q6_10, judge=judge, effort=effort)
+        return sum(m.template.roots == 4 and m.template.sequencers == 1 for m in judge.seen)
+
+    plain = replace(EFFORTS[2], starts=0, hastened=0, cuts=1)
+    assert seen(plain) == 1 < seen(replace(plain, hopeless=9))
+
+
+@pytest.mark.parametrize("effort", EFFORTS[:3], ids=["0", "1", "2"])
+@pytest.mark.parametrize("text", [LAYER, NETWORK], ids=["learning", "inference"])
+def test_what_is_not_judged_for_its_cycles_would_not_have_been_chosen(text: str, effort: Effort) -> None:
+    """The search finds the same mapping if every schedule is made whole, however many cycles it takes."""
+    graph, template = shaped_graph(text), template_for(8)
+    legal, real = legal_of(graph, Q6_10), judge_of(graph, Q6_10)
+    refused = 0
+
+    def brief(mapping: Mapping, most: float) -> Figures | None:
+        nonlocal refused
+        figures = real(mapping, most)
+        refused += figures is None
+        return figures
+
+    def whole(mapping: Mapping, _: float) -> Figures | None:
+        return real(mapping, inf)
+
+    one, other = (map_graph(graph, legal, template, Q6_10, judge=judge, effort=effort) for judge in (brief, whole))
+    assert one == other
+    assert refused or effort is not EFFORTS[2]

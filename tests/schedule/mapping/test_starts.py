@@ -43,6 +43,16 @@ def test_no_start_is_chosen_twice() -> None:
     assert worth[0] is not worth[1]
 
 
+def test_what_promises_little_is_no_start() -> None:
+    """A start of another cut is taken for its promise: at most 1.12 times what the best one promises."""
+    best, slow = start(mapping(), 100), start(mapping(), 300)
+    for times, taken in ((1.11, True), (1.13, False)):
+        other = replace(slow, promise=(times * best.promise[0], *slow.promise[1:]))
+        worth = chosen([[best], [other]], 3, 0, EFFORT)
+        assert [each is best or each is other for each in worth] == [True] * len(worth)
+        assert (len(worth) == 2) is taken
+
+
 def test_mappings_are_compared_without_their_estimates() -> None:
     found = mapping()
     assert replace(found, estimate=found.estimate + 1) == found
