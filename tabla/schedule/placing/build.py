@@ -189,7 +189,12 @@ def schedule_mapping(
         return made
     beats = max(_fewest_beats_out(placed, mapping), _fewest_beats_in(layout, one))
     found = overlapped(
-        tasks, mapping, below=min(below, inf if made is None else made.cycles), beats=beats, thorough=thorough
+        tasks,
+        mapping,
+        below=min(below, inf if made is None else made.cycles),
+        most=most,
+        beats=beats,
+        thorough=thorough,
     )
     if found is None:
         return made

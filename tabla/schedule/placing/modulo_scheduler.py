@@ -211,11 +211,12 @@ class _ModuloScheduler(ListScheduler):
 
 
 def overlapped(
-    tasks: Sequence[Task], mapping: Mapping, *, below: float, beats: int, thorough: bool
+    tasks: Sequence[Task], mapping: Mapping, *, below: float, most: float, beats: int, thorough: bool
 ) -> tuple[list[Placed], int] | None:
     """Return tasks at cycles in which samples overlap on the units, and their initiation interval.
 
-    The weighed cycles (:func:`tabla.schedule.mapping.effort.weighed`) must be less than `below`. `beats` are the fewest
+    The weighed cycles (:func:`tabla.schedule.mapping.effort.weighed`) must be less than `below`, and the initiation
+    interval at most `most`. `beats` are the fewest
     beats in which the words of a sample come and leave. A `thorough` search tries more cycles. The result is None if
     nothing is found, or if the program updates a model: the next sample of such a program waits for the update.
     """
@@ -227,7 +228,7 @@ def overlapped(
         return None
     best, found = below, None
     for period in _periods(max([beats, *work_of(tasks, sequencers).values()]), TRIES if thorough else QUICK_TRIES):
-        if weighed(period, 2) >= best:
+        if weighed(period, 2) >= best or period > most:
             break
         for variant in range(DRAWS if thorough else 2):
             placed = _scheduled(order, sequencers, period, variant)
