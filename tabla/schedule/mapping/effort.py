@@ -65,8 +65,8 @@ class Effort:
       are made. `hastened`: schedules of each cut that are judged so.
     * `far`: what the promising starts promise, and what all others take, is at most so many times the fewest cycles.
       `hopeless`: schedules of a cut are judged until the fastest of them is known to take more than so many times the
-      fewest cycles. `alike`: two schedules with the same number
-      of roots whose cycles differ by no more than this fraction are taken for one.
+      fewest cycles. `alike`: two schedules with the same number of roots whose cycles differ by no more than this
+      fraction are taken for one.
     * `change_beam`: schedules that go on to the next round of changes; `patience`: rounds without a gain after which
       the search ends; `detour`: cycles that one change may cost.
     * `objective`: what counts first. For ``latency`` these are the cycles from the first word of a sample to its last

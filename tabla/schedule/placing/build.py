@@ -169,7 +169,8 @@ def schedule_mapping(
         tasks = Builder(site).tasks()
     except TooLarge:
         return None
-    if max(work_of(tasks, one.sequencers).values(), default=0) > most:
+    work = max(work_of(tasks, one.sequencers).values(), default=0)
+    if work > most:
         return None
     models = frozenset((key, False) for key in mapping.updated if key in layout.places)
     placed = scheduler(tasks, models, sequencers=one.sequencers, waves=mapping.waves)
@@ -182,25 +183,26 @@ def schedule_mapping(
         if shorter >= initiation_interval:
             break
         placed, initiation_interval = later, shorter
-    made = None
-    if initiation_interval <= most:
-        made = _assemble(graph, mapping, site, placed, initiation_interval, format, objective)
+
+    def assembled(placed: list[Placed], initiation_interval: int) -> Schedule:
+        return _assemble(graph, mapping, site, placed, initiation_interval, format, objective)
+
+    made = assembled(placed, initiation_interval) if initiation_interval <= most else None
     if objective == "latency" or scheduler is not list_schedule:
         return made
-    beats = max(_fewest_beats_out(placed, mapping), _fewest_beats_in(layout, one))
+    least = max(work, _fewest_beats_out(placed, mapping), _fewest_beats_in(layout, one))
     found = overlapped(
         tasks,
         mapping,
         below=min(below, inf if made is None else made.cycles),
         most=most,
-        beats=beats,
+        least=least,
         thorough=thorough,
     )
     if found is None:
         return made
-    if made is None:
-        made = _assemble(graph, mapping, site, placed, initiation_interval, format, objective)
-    other = _assemble(graph, mapping, site, *found, format, objective)
+    made = made or assembled(placed, initiation_interval)
+    other = assembled(*found)
     worth = weighed(other.cycles, other.stages) < made.cycles
     return other if worth and not _too_deep(other, one) else made
 

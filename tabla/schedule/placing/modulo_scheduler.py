@@ -211,14 +211,14 @@ class _ModuloScheduler(ListScheduler):
 
 
 def overlapped(
-    tasks: Sequence[Task], mapping: Mapping, *, below: float, most: float, beats: int, thorough: bool
+    tasks: Sequence[Task], mapping: Mapping, *, below: float, most: float, least: int, thorough: bool
 ) -> tuple[list[Placed], int] | None:
     """Return tasks at cycles in which samples overlap on the units, and their initiation interval.
 
     The weighed cycles (:func:`tabla.schedule.mapping.effort.weighed`) must be less than `below`, and the initiation
-    interval at most `most`. `beats` are the fewest
-    beats in which the words of a sample come and leave. A `thorough` search tries more cycles. The result is None if
-    nothing is found, or if the program updates a model: the next sample of such a program waits for the update.
+    interval at most `most`. It is at least `least`: the work of the busiest unit, and the fewest beats in which the
+    words of a sample come and leave. A `thorough` search tries more cycles. The result is None if nothing is found, or
+    if the program updates a model: the next sample of such a program waits for the update.
     """
     sequencers = mapping.template.sequencers
     if mapping.updated or not mapping.template.samples_overlap or not overlapping_allowed(tasks):
@@ -227,7 +227,7 @@ def overlapped(
     if order is None:
         return None
     best, found = below, None
-    for period in _periods(max([beats, *work_of(tasks, sequencers).values()]), TRIES if thorough else QUICK_TRIES):
+    for period in _periods(least, TRIES if thorough else QUICK_TRIES):
         if weighed(period, 2) >= best or period > most:
             break
         for variant in range(DRAWS if thorough else 2):
