@@ -9,11 +9,12 @@ from math import inf
 import pytest
 
 from tabla.base.source import TablaError
+from tabla.schedule.mapping.candidates import candidates
 from tabla.schedule.mapping.effort import EFFORTS, Effort
 from tabla.schedule.mapping.judge import Figures
 from tabla.schedule.mapping.mapping import Mapping
 from tabla.schedule.mapping.stage import map_graph
-from tabla.schedule.placing.build import judge_of
+from tabla.schedule.placing.build import judge_of, schedule_mapping
 from tabla.templates.template import template_for
 from tests.schedule.agreement import Q6_10, shaped_graph
 from tests.schedule.bank import bank
@@ -128,3 +129,15 @@ def test_what_is_not_judged_for_its_cycles_would_not_have_been_chosen(text: str,
     one, other = (map_graph(graph, legal, template, Q6_10, judge=judge, effort=effort) for judge in (brief, whole))
     assert one == other
     assert refused or effort is not EFFORTS[2]
+
+
+@pytest.mark.parametrize("text", [LAYER, NETWORK], ids=["learning", "inference"])
+def test_a_schedule_of_as_many_cycles_as_are_wanted_is_made(text: str) -> None:
+    """One cycle less may be answered with None, and a single cycle is."""
+    graph, template = shaped_graph(text), template_for(4).with_roots(1).with_sequencers(1)
+    for mapping in candidates(legal_of(graph, Q6_10), template, EFFORTS[2]):
+        whole = schedule_mapping(graph, mapping, Q6_10)
+        assert whole is not None
+        again = schedule_mapping(graph, mapping, Q6_10, most=whole.cycles)
+        assert again is not None and again.text() == whole.text()
+        assert schedule_mapping(graph, mapping, Q6_10, most=1) is None
