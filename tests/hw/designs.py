@@ -68,7 +68,7 @@ def _compiled(text: str, file: str = "unit.t", **options: Any) -> Image:
 
 def _softmax() -> Image:
     """Return a softmax of four rows on two roots: extremes, exponentials and quotients."""
-    return encode(schedule_graph(softmax(4, 8), template_for(8).with_roots(2), Q6_10, MANY_ROOTS))
+    return encode(schedule_graph(softmax(4, 4), template_for(8).with_roots(2), Q6_10, MANY_ROOTS))
 
 
 def _functions() -> Image:

@@ -31,8 +31,8 @@ Words = dict[str, NDArray[np.int64]]
 Q6_10 = Format(integer=6, fraction=10)
 FREE_ROOTS = replace(EFFORTS[DEFAULT_EFFORT], root_price=0)
 """A search to which further roots cost nothing."""
-MANY_ROOTS = replace(EFFORTS[DEFAULT_EFFORT], root_price=-1e3)
-"""A search that takes as many roots as it may, whether they pay or not."""
+MANY_ROOTS = replace(EFFORTS[DEFAULT_EFFORT], root_price=-2)
+"""A search in which a further root counts as a gain of two lanes, so that several roots are taken where one would do."""
 
 
 def shaped_graph(text: str, format: Format = Q6_10) -> Graph:
