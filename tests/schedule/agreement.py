@@ -32,7 +32,7 @@ Q6_10 = Format(integer=6, fraction=10)
 FREE_ROOTS = replace(EFFORTS[DEFAULT_EFFORT], root_price=0)
 """A search to which further roots cost nothing."""
 MANY_ROOTS = replace(EFFORTS[DEFAULT_EFFORT], root_price=-2)
-"""A search in which a further root counts as a gain of two lanes, so that several roots are taken where one would do."""
+"""A search in which a further root counts as a gain of two lanes: it takes several roots where one would do."""
 
 
 def shaped_graph(text: str, format: Format = Q6_10) -> Graph:
