@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 
@@ -37,6 +37,15 @@ class BlockedCycles:
                 begins.append(begin)
                 ends.append(end)
         return BlockedCycles(period, tuple(begins), tuple(ends))
+
+    def and_also(self, first: int, last: int) -> BlockedCycles:
+        """Return these cycles and those of a further closed interval."""
+        return BlockedCycles.of([*self.intervals, (first, last)], self.period)
+
+    @property
+    def intervals(self) -> Iterator[tuple[int, int]]:
+        """The closed intervals in [0, period), in order."""
+        return zip(self.begins, self.ends, strict=True)
 
     def first_free(self, start: int) -> int | None:
         """Return the first free cycle from `start` on; None if no cycle is free."""

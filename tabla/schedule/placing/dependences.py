@@ -21,7 +21,8 @@ class Dependences:
     """The footprints of a list of tasks, by place.
 
     `models` are the places that updates overwrite. `writers` and `readers` have the tasks, by number, that write and
-    read words of each place. `makers` has the task that makes each tensor. `united` keeps what `_last_of` found.
+    read words of each place. `makers` has the task that makes each tensor. `united` keeps what `_last_of` found,
+    and `gaps` what `_gap` found, by the identities of footprints that the tasks hold.
     """
 
     tasks: Sequence[Task]
@@ -30,6 +31,7 @@ class Dependences:
     readers: Mapping[MemoryKey, Sequence[int]]
     makers: Mapping[str, int]
     united: dict[int, _United] = field(default_factory=dict, repr=False, compare=False)
+    gaps: dict[tuple[int, int], int | None] = field(default_factory=dict, repr=False, compare=False)
 
     @staticmethod
     def of(tasks: Sequence[Task], models: frozenset[MemoryKey]) -> Dependences:
@@ -116,12 +118,13 @@ class Dependences:
         """Return the most cycles from the first touch of a word by `after` to its last touch by footprints of the same
         place. The result is None if they share no word.
         """
-        last = self._last_of(footprints).get(after.key)
-        if last is None:
-            return None
-        # A word that one of them does not touch gives a number far below all cycles.
-        gap = int((last - after.first).max())
-        return gap if gap > NEVER // 2 else None
+        key = id(footprints), id(after)
+        if key not in self.gaps:
+            last = self._last_of(footprints).get(after.key)
+            # A word that one of them does not touch gives a number far below all cycles.
+            gap = NEVER if last is None else int((last - after.first).max())
+            self.gaps[key] = gap if gap > NEVER // 2 else None
+        return self.gaps[key]
 
     def _last_of(self, footprints: Sequence[Footprint]) -> Mapping[MemoryKey, Cycles]:
         """Return the last cycle in which any of the footprints of a task touches each word, by place.

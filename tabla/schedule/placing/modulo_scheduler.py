@@ -13,9 +13,9 @@ Programming 24, 1996) without its backtracking: if a task finds no cycle, a long
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from collections.abc import Mapping as Map
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from random import Random
 
@@ -50,14 +50,51 @@ def _next_turn(last: int, begin: int, period: int) -> int:
     return ((begin - last) // period + 1) * period
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Work:
+    """What the tasks of an order take of an array with so many `sequencers`.
+
+    `taken` has for each task and each fed variant, by its identity, what :meth:`Task.taken` yields, and `of_units` the
+    cycles of a sample that each unit is taken for. `fitting` keeps which tasks fit into which initiation interval.
+    """
+
+    order: Order
+    sequencers: int
+    taken: Map[int, tuple[tuple[str, int, int], ...]]
+    of_units: Map[str, int]
+    fitting: dict[tuple[int, int], bool] = field(default_factory=dict)
+
+    @staticmethod
+    def of(order: Order, sequencers: int) -> _Work:
+        """Return the work of an order of tasks."""
+        variants = [variant for task in order.tasks for variant in (task, task.fed) if variant is not None]
+        return _Work(
+            order=order,
+            sequencers=sequencers,
+            taken={id(variant): tuple(variant.taken(sequencers)) for variant in variants},
+            of_units=work_of(order.tasks, sequencers),
+        )
+
+    def fits(self, task: Task, period: int) -> bool:
+        """Say whether a task that begins anew every `period` cycles is never in its own way."""
+        key = id(task), period
+        if key not in self.fitting:
+            self.fitting[key] = fits_into(task, period, self.sequencers)
+        return self.fitting[key]
+
+
+@dataclass(slots=True, kw_only=True)
 class _ModuloReservations(Reservations):
     """Reservations of cycles that come again with every initiation interval of `period` cycles.
 
-    Only `first_free` and `blocked` know that they come again.
+    `busy` has the cycles in which each unit and the function output are taken. `asked` is the task whose blocked cycles
+    are known until something is taken.
     """
 
-    period: int = 1
+    work: _Work
+    period: int
+    busy: dict[str, BlockedCycles] = field(default_factory=dict)
+    asked: tuple[Task, BlockedCycles] | None = None
 
     def first_free(self, task: Task, start: int) -> int | None:
         return self.blocked(task).first_free(start)
@@ -68,13 +105,28 @@ class _ModuloReservations(Reservations):
         Each thing that is taken keeps the task from the cycles of an interval. One walk through these intervals is much
         faster than pushing the task past one thing after the other.
         """
-        taken = {"bus": [(hold.first, hold.last + 1) for hold in self.bus], **self.units}
-        kept = (
-            (first - end + 1, last - begin - 1)
-            for name, begin, end in task.taken(self.sequencers)
-            for first, last in taken.get(name, ())
-        )
-        return BlockedCycles.of(kept, self.period)
+        if self.asked is None or self.asked[0] is not task:
+            kept = (
+                (first - end + 1, last - begin)
+                for name, begin, end in self.work.taken[id(task)]
+                for first, last in self._taken(name)
+            )
+            self.asked = task, BlockedCycles.of(kept, self.period)
+        return self.asked[1]
+
+    def _taken(self, name: str) -> Iterable[tuple[int, int]]:
+        """Return closed intervals that cover the cycles in which something is taken."""
+        if name == "bus":
+            return ((hold.first, hold.last) for hold in self.bus)
+        return self.busy[name].intervals if name in self.busy else ()
+
+    def take(self, name: str, begin: int, end: int) -> None:
+        self.busy[name] = self.busy.get(name, BlockedCycles(self.period, (), ())).and_also(begin, end - 1)
+
+    def take_task(self, task: Task, start: int) -> None:
+        # What a task takes can change the end of a hold of the bus, too, which comes before.
+        self.asked = None
+        super(_ModuloReservations, self).take_task(task, start)
 
 
 class _NoRoom(Exception):
@@ -92,13 +144,13 @@ class _ModuloScheduler(ListScheduler):
     Further variants draw for each task one of the cycles that the first two would choose from.
     """
 
-    def __init__(self, order: Order, *, sequencers: int, period: int, variant: int, delays: Map[int, int]) -> None:
-        super().__init__(order, sequencers=sequencers)
+    def __init__(self, work: _Work, *, period: int, variant: int, delays: Map[int, int]) -> None:
+        super().__init__(work.order, sequencers=work.sequencers)
         self.period, self.packs = period, variant == 1
         # Variants from the third on draw.
         self.draws = Random(variant) if variant > 1 else None
-        self.work = work_of(order.tasks, sequencers)
-        self.reserved: _ModuloReservations = _ModuloReservations(sequencers=sequencers, period=period)
+        self.work = work
+        self.reserved: _ModuloReservations = _ModuloReservations(sequencers=work.sequencers, work=work, period=period)
         # By place, the first cycle in which each word of a sample is written, and the task that writes it then.
         self.written: dict[MemoryKey, tuple[Cycles, Cycles]] = {}
         # The first cycle at which a task may begin so that others which read its words find room.
@@ -125,7 +177,7 @@ class _ModuloScheduler(ListScheduler):
             self.written[footprint.key] = np.minimum(known, first), writers
 
     def _earliest(self, n: int, task: Task) -> Placed | None:
-        if not fits_into(task, self.period, self.sequencers):
+        if not self.work.fits(task, self.period):
             return None
         self.delay, self.latest = self.delays.get(n, 0), self._latest(task)
         return super()._earliest(n, task)
@@ -167,12 +219,14 @@ class _ModuloScheduler(ListScheduler):
 
         Only units that are busy for most of the time count.
         """
-        for strand in task.strands:
-            for unit in strand.units(self.sequencers):
-                if self.work[unit] >= BUSY * self.period:
-                    for begin, end in self.reserved.units.get(unit, ()):
-                        for first in (end - strand.start, begin - strand.end):
-                            yield start + (first - start) % self.period
+        for unit, begin, end in self.work.taken[id(task)]:
+            if unit in self.reserved.busy and unit != "function" and self._mostly_busy(unit):
+                for first, last in self.reserved.busy[unit].intervals:
+                    for cycle in (last + 1 - begin, first - end):
+                        yield start + (cycle - start) % self.period
+
+    def _mostly_busy(self, unit: str) -> bool:
+        return self.work.of_units[unit] >= BUSY * self.period
 
     def _latest(self, task: Task) -> tuple[int, int]:
         """Return the last cycle at which a task may begin so that it reads words before the next sample's come, and the
@@ -226,12 +280,13 @@ def overlapped(
     order = Order.of(tasks, frozenset(), sequencers=sequencers, waves=mapping.waves)
     if order is None:
         return None
+    work = _Work.of(order, sequencers)
     best, found = below, None
     for period in _periods(least, TRIES if thorough else QUICK_TRIES):
         if weighed(period, 2) >= best or period > most:
             break
         for variant in range(DRAWS if thorough else 2):
-            placed = _scheduled(order, sequencers, period, variant)
+            placed = _scheduled(work, period, variant)
             if placed is None or memory_interval(placed, mapping) > period or output_span(placed) > period:
                 continue
             stages = stages_of(placed, period, sequencers)
@@ -240,14 +295,14 @@ def overlapped(
     return found
 
 
-def _scheduled(order: Order, sequencers: int, period: int, variant: int) -> list[Placed] | None:
+def _scheduled(work: _Work, period: int, variant: int) -> list[Placed] | None:
     """Return tasks at cycles for an initiation interval; None if none are found.
 
     A task that would read words too late is given time: the task that writes them is delayed, and all is done anew.
     """
     delays: dict[int, int] = {}
     for _ in range(RETRIES):
-        scheduler = _ModuloScheduler(order, sequencers=sequencers, period=period, variant=variant, delays=delays)
+        scheduler = _ModuloScheduler(work, period=period, variant=variant, delays=delays)
         placed = scheduler.run()
         if placed is not None or scheduler.late is None:
             return placed
