@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -26,9 +26,10 @@ class BlockedCycles:
         for first, last in kept:
             begin = first % period
             end = begin + last - first
-            turned.append((begin, min(end, period - 1)))
-            if end >= period:
-                turned.append((0, min(end - period, period - 1)))
+            if end < period:
+                turned.append((begin, end))
+            else:
+                turned += [(begin, period - 1), (0, min(end - period, period - 1))]
         begins, ends = list[int](), list[int]()
         for begin, end in sorted(turned):
             if ends and begin <= ends[-1] + 1:
@@ -40,7 +41,16 @@ class BlockedCycles:
 
     def and_also(self, first: int, last: int) -> BlockedCycles:
         """Return these cycles and those of a further closed interval."""
-        return BlockedCycles.of([*self.intervals, (first, last)], self.period)
+        begin = first % self.period
+        end = begin + last - first
+        if end >= self.period:
+            return BlockedCycles.of([*self.intervals, (first, last)], self.period)
+        # The intervals that overlap the new one, or lie right beside it, become one with it.
+        low, high = bisect_left(self.ends, begin - 1), bisect_right(self.begins, end + 1)
+        if low < high:
+            begin, end = min(begin, self.begins[low]), max(end, self.ends[high - 1])
+        begins, ends = (*self.begins[:low], begin, *self.begins[high:]), (*self.ends[:low], end, *self.ends[high:])
+        return BlockedCycles(self.period, begins, ends)
 
     @property
     def intervals(self) -> Iterator[tuple[int, int]]:

@@ -30,7 +30,7 @@ from tabla.schedule.placing.list_scheduler import ListScheduler, Order
 from tabla.schedule.placing.placed import Placed
 from tabla.schedule.placing.reservations import Hold, Reservations
 from tabla.schedule.strands.strand import Cycles
-from tabla.schedule.strands.tasks import LATE, NEVER, MemoryKey, Task
+from tabla.schedule.strands.tasks import LATE, MemoryKey, Task
 from tabla.templates.template import limits
 
 TRIES, QUICK_TRIES = 12, 6
@@ -151,8 +151,9 @@ class _ModuloScheduler(ListScheduler):
         self.draws = Random(variant) if variant > 1 else None
         self.work = work
         self.reserved: _ModuloReservations = _ModuloReservations(sequencers=work.sequencers, work=work, period=period)
-        # By place, the first cycle in which each word of a sample is written, and the task that writes it then.
-        self.written: dict[MemoryKey, tuple[Cycles, Cycles]] = {}
+        # By place, the first cycle in which each word of a sample is written, and the task that writes it then: one
+        # for each word, or one for all of them. Words that are not written have a cycle that is about LATE.
+        self.written: dict[MemoryKey, tuple[Cycles, Cycles | int]] = {}
         # The first cycle at which a task may begin so that others which read its words find room.
         self.delays = dict(delays)
         self.delay = 0
@@ -171,10 +172,12 @@ class _ModuloScheduler(ListScheduler):
         super()._place(n)
         placed = self.placed[n]
         for footprint in placed.task.writes:
-            first = np.where(footprint.first < LATE // 2, footprint.first + placed.start, LATE)
-            known, writers = self.written.get(footprint.key, (np.full_like(first, LATE), np.full_like(first, -1)))
-            writers = np.where(first < known, n, writers)
-            self.written[footprint.key] = np.minimum(known, first), writers
+            first = footprint.first + placed.start
+            if (written := self.written.get(footprint.key)) is None:
+                self.written[footprint.key] = first, n
+            else:
+                known, writers = written
+                self.written[footprint.key] = np.minimum(known, first), np.where(first < known, n, writers)
 
     def _earliest(self, n: int, task: Task) -> Placed | None:
         if not self.work.fits(task, self.period):
@@ -236,11 +239,12 @@ class _ModuloScheduler(ListScheduler):
         for footprint in task.reads:
             if (written := self.written.get(footprint.key)) is not None:
                 first, writers = written
-                read = (first < LATE // 2) & (footprint.last > NEVER // 2)
-                slack = np.where(read, first + self.period - 1 - footprint.last, LATE)
-                word = int(slack.argmin())
-                if slack[word] < latest:
-                    latest, writer = int(slack[word]), int(writers[word])
+                # A word that is not written, or not read, gives a number of about LATE or twice of it.
+                waits = first - footprint.last
+                word = int(waits.argmin())
+                slack = int(waits[word]) + self.period - 1
+                if slack < min(latest, LATE // 2):
+                    latest, writer = slack, writers if isinstance(writers, int) else int(writers[word])
         return latest, writer
 
     def _chosen(self, found: list[Placed]) -> Placed:

@@ -155,8 +155,9 @@ def task_of(site: Site, name: str, strands: Sequence[Strand], extras: Extras, *,
     """
     zero = min(s.start for s in strands)
     owner = Owner(statement=statement)
-    owned = (s if s.owner != Owner() else replace(s, owner=owner) for s in strands)
-    moved = tuple(_marked(site, replace(s, start=s.start - zero)) for s in owned)
+    moved = tuple(
+        _marked(site, replace(s, start=s.start - zero, owner=owner if s.owner == Owner() else s.owner)) for s in strands
+    )
     reads, forwardable = _reads(site, moved)
     arrivals, uses = _bus(moved)
     if extras.bus_until is not None:

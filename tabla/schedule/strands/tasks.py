@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from collections.abc import Mapping as Map
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -28,6 +29,40 @@ MemoryKey = tuple[Key, bool]
 """The key of a place, and whether its twin in `interim` is meant."""
 
 
+def _touches(
+    counts: tuple[int, ...], strides: tuple[int, ...], at: int, cycle: int, step: int, words: int
+) -> tuple[Cycles, Cycles]:
+    """Return the first and the last cycle in which a loop nest touches each word of a place.
+
+    `counts` and `strides` are those of the loops, the outermost first. The first turn touches the address `at` in the
+    cycle `cycle`; turns of the innermost loop are `step` cycles apart.
+    """
+    # A loop that does not change the address touches the same word from its first turn to its last. Only the other
+    # loops are unrolled, so a contraction costs as many steps as its operand has words, not as many as it multiplies.
+    addresses, cycles, wait = np.array([at], dtype=np.int64), np.array([cycle], dtype=np.int64), 0
+    for count, stride in zip(reversed(counts), reversed(strides), strict=True):
+        if stride and count > 1:
+            turns = np.arange(count, dtype=np.int64)
+            addresses = np.add.outer(stride * turns, addresses).reshape(-1)
+            cycles = np.add.outer(step * turns, cycles).reshape(-1)
+        else:
+            wait += step * (count - 1)
+        step *= count
+    first: NDArray[np.int64] = np.full(words, LATE, dtype=np.int64)
+    last: NDArray[np.int64] = np.full(words, NEVER, dtype=np.int64)
+    # Where an address comes several times, the last assignment counts: the earliest cycle, then the latest.
+    first[addresses[::-1]] = cycles[::-1]
+    last[addresses] = cycles + wait
+    first.setflags(write=False)
+    last.setflags(write=False)
+    return first, last
+
+
+_FEW_WORDS = 1024
+"""The most words of a place whose touches are kept. A search asks for the same ones again with every mapping."""
+_kept_touches = lru_cache(maxsize=2048)(_touches)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Footprint:
     """The words that one address generator touches: the first and the last cycle for each address of a place.
@@ -43,25 +78,10 @@ class Footprint:
     @staticmethod
     def of(key: MemoryKey, strand: Strand, slot: int, address: Address, *, base: int, words: int) -> Footprint:
         """Return the footprint of a generator of one body slot of a strand; the place has `words` words from `base`."""
-        # A loop that does not change the address touches the same word from its first turn to its last. Only the other
-        # loops are unrolled, so a contraction costs as many steps as its operand has words, not as many as it
-        # multiplies.
+        at, cycle = address.base - base, strand.start + slot * strand.interval
         step = len(strand.body) * strand.interval
-        at, cycles, wait = (np.array([start], dtype=np.int64) for start in (address.base - base, strand.start, 0))
-        cycles = cycles + slot * strand.interval
-        for count, stride in zip(reversed(strand.counts), reversed(address.strides), strict=True):
-            if stride and count > 1:
-                turns = np.arange(count, dtype=np.int64)
-                at = np.add.outer(stride * turns, at).reshape(-1)
-                cycles = np.add.outer(step * turns, cycles).reshape(-1)
-            else:
-                wait = wait + step * (count - 1)
-            step *= count
-        first: NDArray[np.int64] = np.full(words, LATE, dtype=np.int64)
-        last: NDArray[np.int64] = np.full(words, NEVER, dtype=np.int64)
-        # Where an address comes several times, the last assignment counts: the earliest cycle, then the latest.
-        first[at[::-1]] = cycles[::-1]
-        last[at] = cycles + wait
+        touched = _kept_touches if words <= _FEW_WORDS else _touches
+        first, last = touched(strand.counts, address.strides, at, cycle, step, words)
         return Footprint(key=key, first=first, last=last)
 
     @staticmethod
