@@ -80,9 +80,11 @@ class Dependences:
         if footprint.key in self.models:
             return 0
         # With waves some writers are not placed yet; task `n` reads none of their words.
-        writers = [w for w in self.writers.get(footprint.key, ()) if w != n and w in placed]
-        earlier = [w for w in writers if self._earlier(footprint.key, w, n)]
-        return max((self._cleared(placed[w].start, placed[w].task.writes, footprint) for w in earlier), default=0)
+        after = 0
+        for w in self.writers.get(footprint.key, ()):
+            if w != n and w in placed and self._earlier(footprint.key, w, n):
+                after = max(after, self._cleared(placed[w].start, placed[w].task.writes, footprint))
+        return after
 
     def after_reads(self, n: int, footprint: Footprint, placed: Mapping[int, Placed]) -> int:
         """Return the first cycle in which task `n` may begin, so that it overwrites a model after its last reads."""

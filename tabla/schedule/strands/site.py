@@ -156,7 +156,8 @@ def task_of(site: Site, name: str, strands: Sequence[Strand], extras: Extras, *,
     zero = min(s.start for s in strands)
     owner = Owner(statement=statement)
     moved = tuple(
-        _marked(site, replace(s, start=s.start - zero, owner=owner if s.owner == Owner() else s.owner)) for s in strands
+        _marked(site, strand.owned(owner if strand.owner == Owner() else strand.owner, strand.start - zero))
+        for strand in strands
     )
     reads, forwardable = _reads(site, moved)
     arrivals, uses = _bus(moved)

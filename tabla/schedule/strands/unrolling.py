@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from tabla.graph.body import MOST_SLOTS
 from tabla.graph.graph import Affine, Linear, Statement, Term
@@ -31,6 +32,7 @@ class _Axis:
             yield self.name, Affine.make(self.low + turn, {} if self.whole else {self.name: self.count})
 
 
+@lru_cache(maxsize=1024)
 def written_out(statement: Statement, most: int = MOST_SLOTS) -> Statement:
     """Return a sum whose innermost summed indices are written out as terms, at most as many as `most` in one body.
 
