@@ -5,6 +5,8 @@ from typing import Any
 from amaranth.hdl import Cat, Module, Signal, Value
 from amaranth.lib import memory
 
+from tabla.hw.memory import ANY_WORDS
+
 # Block RAMs of ECP5 and Gowin hold 16,384 bits, and 18,432 where their words have 9 bits or more.
 _BLOCK, _WIDEST = 16384, 18
 
@@ -56,7 +58,7 @@ def _block_memory(m: Module, queue: Any, *, write: Value, write_at: Signal, read
     for low in range(0, queue.width, bits):
         high = min(low + bits, queue.width)
         # No word that leaves is read in the cycle in which it is written: no logic around the block RAM is needed.
-        part = memory.Memory(shape=high - low, depth=queue.depth, init=[], attrs={"no_rw_check": 1})
+        part = memory.Memory(shape=high - low, depth=queue.depth, init=[], attrs={"no_rw_check": 1, ANY_WORDS: 1})
         m.submodules["words" if bits >= queue.width else f"words_{low}"] = part
         writer, reader = part.write_port(), part.read_port(domain="sync")
         m.d.comb += [

@@ -18,6 +18,9 @@ from tabla.program.image import Ranges
 FIRST, FIRST_WORDS = "FIRST", "first_words"
 """The parameter of a memory's module, and the attribute that tells of it in a netlist: the name of the parameter, the
 bits of a word there, the lowest of them that the memory has, and the number of words."""
+ANY_WORDS = "any_words"
+"""The attribute of a memory of which no word is used before it is written. Its Verilog does not say with which words it
+starts."""
 
 
 def memory_members(width: int, depth: int) -> dict[str, Any]:

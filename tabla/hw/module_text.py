@@ -1,9 +1,9 @@
 """One module of a netlist as Verilog."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from tabla.hw.expressions import Expressions, Uses, literal, span
-from tabla.hw.memory import FIRST_WORDS
+from tabla.hw.memory import ANY_WORDS, FIRST_WORDS
 from tabla.hw.names import Names, identifier, port_names, wire_names
 from tabla.hw.netlist import Bits, Cell, Memory, Module, Spec, Wire, part_of
 from tabla.hw.operators import OPERATORS, Operation, merged, operation, widest, wired
@@ -11,6 +11,9 @@ from tabla.hw.processes import Register, logic_of, registers_of, statements
 from tabla.hw.sharing import EXPRESSION
 
 _WIDTH = 116
+_TURNS = 1024
+"""The most statements of an initial block, and the most turns of a loop there. The time that Yosys takes for a block
+grows with their square: 2 seconds for 4,096 words, and 21 for 16,384."""
 
 
 def wrapped(text: str, indent: str = "  ") -> list[str]:
@@ -245,15 +248,20 @@ class ModuleText:
         bits = "".join(part.constant for part in cell.ports["DATA"]) if cell else ""
         words = [bits[len(bits) - (n + 1) * memory.width : len(bits) - n * memory.width] for n in range(memory.depth)]
         zero = "0" * memory.width
-        if not bits:
+        if not bits or ANY_WORDS in memory.attributes:
             return []
-        loop = f"for ({name}_index = 0; {name}_index < {memory.depth}; {name}_index = {name}_index + 1)"
-        lines = [f"  integer {name}_index;", "  initial begin", f"    {loop} {name}[{name}_index] = {literal(zero)};"]
-        rest = [f"{name}[{place}] = {literal(word)};" for place, word in enumerate(words) if word != zero]
-        if len(rest) > memory.depth // 2:
-            rest = [f"{name}[{place}] = {literal(word)};" for place, word in enumerate(words)]
-            return ["  initial begin", *_filled(rest, "    "), "  end"]
-        return [*lines, *_filled(rest, "    "), "  end"]
+        rest = [place for place, word in enumerate(words) if word != zero]
+        if memory.depth <= _TURNS:
+            if len(rest) > memory.depth // 2:
+                return _blocks([[f"{name}[{place}] = {literal(word)};" for place, word in enumerate(words)]])
+            texts = [f"{name}[{place}] = {literal(words[place])};" for place in rest]
+            (loop,) = _loops(name, 0, memory.depth, literal(zero))
+            return [f"  integer {name}_index;", "  initial begin", f"    {loop}", *_filled(texts, "    "), "  end"]
+        # Every word has one statement, because nothing says in which order initial blocks run.
+        end = rest[-1] + 1 if rest else 0
+        texts = [f"{name}[{place}] = {literal(words[place])};" for place in range(end)]
+        held = _blocks([texts[low : low + _TURNS] for low in range(0, end, _TURNS)])
+        return [*held, *_with_indices(name, _loops(name, end, memory.depth, literal(zero)))]
 
     def _clocked(self, registers: list[Register]) -> list[str]:
         """Return the registers as one block a clock. What a reset sets stands at the end, where it wins."""
@@ -306,17 +314,34 @@ def _first_words(memory: Memory, name: str) -> list[str]:
     """Return the initial block of a memory that starts with the words of a parameter, followed by zeros."""
     parameter, *numbers = memory.attributes[FIRST_WORDS].strip('"').split()
     width, lowest, count = map(int, numbers)
-    index, place = f"{name}_index", f"{name}_index * {width}" + (f" + {lowest}" if lowest else "")
-    loops = [
-        f"for ({index} = {a}; {index} < {b}; {index} = {index} + 1)" for a, b in ((0, count), (count, memory.depth))
-    ]
-    return [
-        f"  integer {index};",
-        "  initial begin",
-        f"    {loops[0]} {name}[{index}] = {parameter}[{place} +: {memory.width}];",
-        *([f"    {loops[1]} {name}[{index}] = {literal('0' * memory.width)};"] if count < memory.depth else []),
-        "  end",
-    ]
+    index = f"{name}_index"
+    place = f"{index} * {width}" + (f" + {lowest}" if lowest else "")
+    loops = _loops(name, 0, count, f"{parameter}[{place} +: {memory.width}]")
+    loops += _loops(name, count, memory.depth, literal("0" * memory.width))
+    if memory.depth <= _TURNS:
+        return [f"  integer {index};", "  initial begin", *(f"    {loop}" for loop in loops), "  end"]
+    return _with_indices(name, loops)
+
+
+def _loops(name: str, begin: int, end: int, word: str) -> list[str]:
+    """Return loops that give the words from `begin` up to `end` of a memory a value, of at most ``_TURNS`` turns."""
+    index = f"{name}_index"
+    bounds = [(low, min(low + _TURNS, end)) for low in range(begin, end, _TURNS)]
+    return [f"for ({index} = {a}; {index} < {b}; {index} = {index} + 1) {name}[{index}] = {word};" for a, b in bounds]
+
+
+def _blocks(parts: Sequence[list[str]]) -> list[str]:
+    """Return an initial block for each list of statements."""
+    return [line for texts in parts for line in ("  initial begin", *_filled(texts, "    "), "  end")]
+
+
+def _with_indices(name: str, loops: Sequence[str]) -> list[str]:
+    """Return an initial block for each loop over the words of a memory, with an index of its own."""
+    lines: list[str] = []
+    for number, loop in enumerate(loops):
+        index = f"{name}_index" + (f"_{number + 1}" if number else "")
+        lines += [f"  integer {index};", *_blocks([[loop.replace(f"{name}_index", index)]])]
+    return lines
 
 
 def _indent(text: str) -> int:
@@ -339,7 +364,7 @@ def _attributes(found: Mapping[str, str]) -> str:
     kept = [
         f"{key} = {_parameter(value)}"
         for key, value in found.items()
-        if key not in (FIRST_WORDS, "init", "src", "generator")
+        if key not in (FIRST_WORDS, ANY_WORDS, "init", "src", "generator")
     ]
     return f"(* {', '.join(kept)} *) " if kept else ""
 

@@ -26,7 +26,13 @@ def test_the_problems_are_those_of_the_table_of_the_array() -> None:
 
 
 @needs_compiler
-@pytest.mark.parametrize("problem", PROBLEMS, ids=lambda problem: problem.kind)
+@pytest.mark.parametrize(
+    "problem",
+    [
+        pytest.param(problem, id=problem.kind, marks=[pytest.mark.slow] if problem.kind == "backprop" else [])
+        for problem in PROBLEMS
+    ],
+)
 def test_a_problem_learns_the_models_of_the_evaluation(problem: Problem) -> None:
     """`measured` compares them."""
     small = Problem(kind=problem.kind, sizes=tuple(size // 2 + 1 for size in problem.sizes))

@@ -17,15 +17,15 @@ from tests.end_to_end.algorithms import need
 LARGE = {"reco 2113x10197x20", "backprop 351-1000-40", "backprop 784-784-10"}
 # Problems of which the quick tests run one number of PEs, because the search for a mapping takes long.
 ONE_NUMBER = {
+    "reco 138x130x10": 16,
     "reco 1682x943x10": 128,
     "backprop 8-16-3": 16,
-    "backprop 16-32-3": 128,
 }
 # The quick tests compare the words at the other numbers of PEs, and tests/benchmarks/test_page.py compares the
 # cycles at 64 PEs with those of the page.
 BETWEEN = {64}
 # The search for a mapping takes more than ten seconds at each number of PEs.
-LONG = {"backprop 61-128-4", "backprop 64-128-10"}
+LONG = {"backprop 16-32-3", "backprop 61-128-4", "backprop 64-128-10"}
 RTL = [p for p in problems() if p.name not in LARGE and max(p.sizes) <= 200]
 
 

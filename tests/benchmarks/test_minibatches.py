@@ -14,7 +14,7 @@ from tests.benchmarks.at_size import hold
 from tests.benchmarks.test_page import PAGE, table
 from tests.benchmarks.test_random_shapes import shapes
 
-QUICK = {"linear 55, minibatch 64", "backprop 8-16-3, minibatch 64"}
+QUICK = {"linear 55, minibatch 64"}
 
 
 def cases() -> Iterator[object]:
@@ -42,6 +42,7 @@ def test_samples_lie_in_the_lanes_of_a_small_network() -> None:
     assert mapping.kept and any((fit.way, fit.index) == ("tree", "sample.") for fit in mapping.fits)
 
 
+@pytest.mark.slow
 def test_rows_that_are_not_whole_come_as_they_are_made() -> None:
     """22 hidden units fill five rows of four lanes and half a row, so each of 8 samples has two strands of its own."""
     made = hold(Problem(kind="backprop", sizes=(12, 22, 3), minibatch=8), 4, steps=2)

@@ -51,7 +51,7 @@ def exact(problem: Problem, pes: int, seed: int) -> None:
         assert f"{where} wastes the most" in report.text()
 
 
-@draws(5, 10)
+@draws(2, 10)
 @given(shapes(), PES, st.integers(0, 2**20))
 def test_random_shapes(problem: Problem, pes: int, seed: int) -> None:
     exact(problem, pes, seed)
@@ -119,9 +119,10 @@ def ratio(problem: Problem, pes: int) -> tuple[float, str]:
     return found, f"{problem.name} at {pes} PEs: {schedule.cycles} cycles, {bound.cycles} by {bound.binding}"
 
 
-# The shapes of a network take half a minute, those of the others a second.
+# The shapes of a network take half a minute, those of a recommender half of that, those of the others a second.
 @pytest.mark.parametrize(
-    "kind", [pytest.param(kind, marks=[pytest.mark.slow] if kind == "backprop" else []) for kind in sorted(NAMES)]
+    "kind",
+    [pytest.param(kind, marks=[pytest.mark.slow] if kind in ("backprop", "reco") else []) for kind in sorted(NAMES)],
 )
 def test_ratio_where_rows_fill_the_lanes(kind: str) -> None:
     chance = Random(kind)

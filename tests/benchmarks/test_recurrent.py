@@ -12,7 +12,9 @@ def test_every_kind_is_drawn() -> None:
     assert Learner.drawn(7) == Learner.drawn(7)
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow if n == "gated" else ()) for n in TEXTS])
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=pytest.mark.slow if n in ("gated", "elman") else ()) for n in TEXTS]
+)
 def test_a_learner(name: str) -> None:
     """Words and cycles are held; lanes compute the sums, which would take the root longer than all of this."""
     made = build(Learner(name=name, inputs=8, units=16, turns=3 if name == "through time" else 1), 8)

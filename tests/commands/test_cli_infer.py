@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,14 +18,25 @@ from tests.commands.test_cli_held_out import LOGISTIC, fresh
 Run = Callable[..., str]
 
 
+@pytest.fixture(scope="module")
+def learnt(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a program, data and models that learnt in q5.9."""
+    folder = tmp_path_factory.mktemp("learnt")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        Path("model.t").write_text(LOGISTIC)
+        np.savez("data.npz", **fresh())
+        np.savez("x.npz", x=fresh()["x"])
+        words = "train model.t --data data.npz --standardise --format q5.9 -q -o w.npz"
+        assert main(words.split()) == 0
+    return folder
+
+
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Run) -> Run:
-    """Return a function that runs a command in a folder with a program, data and models that learnt in q5.9."""
+def run(learnt: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Run) -> Run:
+    """Return a function that runs a command in a folder that has a copy of what `learnt` has."""
+    shutil.copytree(learnt, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
-    Path("model.t").write_text(LOGISTIC)
-    np.savez("data.npz", **fresh())
-    np.savez("x.npz", x=fresh()["x"])
-    command("train", "model.t", "--data", "data.npz", "--standardise", "--format", "q5.9", "-q", "-o", "w.npz")
     return command
 
 

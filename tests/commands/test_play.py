@@ -492,7 +492,7 @@ LEARN_FROM_MADE_UP = ("logistic", "linear", "svm", "softmax", "backprop")
 
 # The two hidden layers of backprop2 would take minutes.
 OFFERS = [
-    pytest.param(each, id=each.name, marks=[pytest.mark.slow] if each.name == "backprop" else [])
+    pytest.param(each, id=each.name, marks=[pytest.mark.slow] if each.name in ("backprop", "softmax") else [])
     for each in offers()
     if each.name != "backprop2" and each.language == TABLA
 ]

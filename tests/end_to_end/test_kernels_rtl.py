@@ -8,7 +8,7 @@ from tabla.graph.format import Format
 from tabla.graph.passes.pipeline import run_passes
 from tabla.languages.tc.bind import bind_sizes
 from tabla.languages.tc.lower import lower
-from tests.end_to_end.algorithms import every_second_slow, hold_against_evaluation, need
+from tests.end_to_end.algorithms import hold_against_evaluation, most_slow, need
 from tests.languages.tc.lower.test_programs import function_of
 from tests.languages.tc.references import REFERENCES
 
@@ -48,7 +48,7 @@ PROGRAMS: dict[str, tuple[int, tuple[str, ...]]] = {
 
 
 # The cycle model runs all programs in tests/languages/tc/lower.
-@pytest.mark.parametrize("name", every_second_slow(PROGRAMS))
+@pytest.mark.parametrize("name", most_slow(PROGRAMS))
 def test_in_icarus(name: str) -> None:
     need("icarus")
     pes, keep = PROGRAMS[name]

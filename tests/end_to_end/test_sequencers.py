@@ -18,7 +18,10 @@ def array(pes: int, sequencers: int, pes_per_pu: int | None = None) -> Template:
 
 
 @pytest.mark.parametrize("name", sorted(PROGRAMS))
-@pytest.mark.parametrize(("pes", "sequencers"), [(4, 2), pytest.param(6, 3, marks=pytest.mark.slow), (16, 4), (4, 4)])
+@pytest.mark.parametrize(
+    ("pes", "sequencers"),
+    [(4, 2), *(pytest.param(*each, marks=pytest.mark.slow) for each in ((6, 3), (4, 4))), (16, 4)],
+)
 def test_algorithms_on_the_cycle_model(name: str, pes: int, sequencers: int) -> None:
     hold_against_evaluation(graph_of(PROGRAMS[name]), "model", array(pes, sequencers))
 
@@ -26,7 +29,12 @@ def test_algorithms_on_the_cycle_model(name: str, pes: int, sequencers: int) -> 
 # Whole sequencers in a PU, whole PUs in a sequencer, lanes of two sequencers in the middle PU, a sequencer a lane.
 @pytest.mark.parametrize(
     ("name", "pes", "sequencers", "pes_per_pu"),
-    [("linear", 4, 2, 4), ("recommender", 4, 2, 1), ("backprop", 12, 2, 4), ("svm", 3, 3, 3)],
+    [
+        ("linear", 4, 2, 4),
+        ("recommender", 4, 2, 1),
+        pytest.param("backprop", 12, 2, 4, marks=pytest.mark.slow),
+        ("svm", 3, 3, 3),
+    ],
 )
 def test_algorithms_in_icarus(name: str, pes: int, sequencers: int, pes_per_pu: int) -> None:
     need("icarus")
@@ -37,7 +45,7 @@ def test_algorithms_in_icarus(name: str, pes: int, sequencers: int, pes_per_pu: 
     ("pes", "sequencers", "pes_per_pu", "text"),
     [
         pytest.param(8, 2, 8, bank(5, words=12, neurons=3), marks=pytest.mark.slow),
-        (8, 4, 2, bank(6, words=11, neurons=4)),
+        pytest.param(8, 4, 2, bank(6, words=11, neurons=4), marks=pytest.mark.slow),
         pytest.param(6, 3, 3, bank(6, words=16, neurons=4), marks=pytest.mark.slow),
         # Sums that are subtracted go up as complements.
         (8, 2, 4, bank(5, words=12, neurons=3).replace("= sum[i](", "= 0.5 - sum[i](")),

@@ -76,6 +76,7 @@ def extremes(schedule: Schedule, samples: int) -> Counters:
     return counters
 
 
+@pytest.mark.slow
 def test_a_network_with_everything_left_out() -> None:
     need("icarus")
     schedule = network()

@@ -71,7 +71,9 @@ def test_verilog(by_four_roots: Schedule) -> None:
     hold_schedule(by_four_roots, "icarus", samples=3)
 
 
-@pytest.mark.parametrize("stalls", [Stalls(outputs=(0, 3)), Stalls.random(5, share=0.6, longest=70)])
+@pytest.mark.parametrize(
+    "stalls", [Stalls(outputs=(0, 3)), pytest.param(Stalls.random(5, share=0.6, longest=70), marks=pytest.mark.slow)]
+)
 def test_verilog_waits_for_a_slow_host_as_the_model_does(by_four_roots: Schedule, stalls: Stalls) -> None:
     need("icarus")
     host, image = Host(by_four_roots), encode(by_four_roots)

@@ -56,7 +56,10 @@ def width(declared: re.Match[str] | None) -> int:
 )
 def test_the_command_line_reaches_the_verilog(tmp_path: Path, options: str, wanted: dict[str, int]) -> None:
     (tmp_path / "two.t").write_text(PROGRAM)
-    assert main(["gen", str(tmp_path / "two.t"), "-q", "-o", str(tmp_path / "out"), *options.split()]) == 0
+    assert (
+        main(["gen", str(tmp_path / "two.t"), "--effort", "0", "-q", "-o", str(tmp_path / "out"), *options.split()])
+        == 0
+    )
     found = shape((tmp_path / "out" / "two.v").read_text(), "two")
     assert {name: found[name] for name in wanted} == wanted
 

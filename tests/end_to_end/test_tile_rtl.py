@@ -7,7 +7,7 @@ import pytest
 from tabla.graph.format import Format
 from tabla.graph.passes.pipeline import run_passes
 from tabla.languages.tile.lower import lower
-from tests.end_to_end.algorithms import every_second_slow, hold_against_evaluation, need
+from tests.end_to_end.algorithms import hold_against_evaluation, most_slow, need
 from tests.languages.tile.references import traced
 
 FORMAT = Format(integer=6, fraction=10)
@@ -23,7 +23,7 @@ PROGRAMS = [
 
 
 # The cycle model runs all programs in tests/languages/tile/lower.
-@pytest.mark.parametrize("name", every_second_slow(PROGRAMS))
+@pytest.mark.parametrize("name", most_slow(PROGRAMS))
 def test_a_program_in_icarus(name: str) -> None:
     need("icarus")
     graph = run_passes(lower(traced(name), number_format=FORMAT), FORMAT)

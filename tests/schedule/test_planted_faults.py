@@ -36,7 +36,7 @@ from tests.schedule.test_check import BACKPROP
 from tests.schedule.test_sequencers import array, graph_of, side_by_side
 
 Q6_10 = Format(integer=6, fraction=10)
-MOST = 10 if os.environ.get("TABLA_EXPLORE") or os.environ.get(KEPT_FOLDER) else 4
+MOST = 10 if os.environ.get("TABLA_EXPLORE") or os.environ.get(KEPT_FOLDER) else 2
 """Of each fault as many are tried in a program: more in ``make test-all``, and where the checker itself is changed."""
 GAUGES = """
 model_input x[6], u, v; model w[6], k; gradient g[6] -> w; iterator i[0:6];

@@ -56,7 +56,7 @@ def test_amaranth_runs_regression(pes: int) -> None:
     _agrees(linear(pes, samples=5, large=13), AmaranthMachine(linear(pes).image), Stalls.random(pes))
 
 
-@pytest.mark.parametrize("seed", [*range(1, 5), *(pytest.param(n, marks=pytest.mark.slow) for n in (0, *range(5, 12)))])
+@pytest.mark.parametrize("seed", [3, 4, *(pytest.param(n, marks=pytest.mark.slow) for n in (0, 1, 2, *range(5, 12)))])
 def test_amaranth_runs_random_programs(seed: int) -> None:
     case = random_case(seed)
     _agrees(case, AmaranthMachine(case.image), Stalls.random(seed, longest=12) if seed % 2 else None)

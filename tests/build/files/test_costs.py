@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from tabla.build.options import Options
 from tabla.driver import Build, build
 from tabla.graph.format import Format
 from tabla.schedule.compile import schedule_graph
+from tabla.schedule.mapping.effort import EFFORTS
 from tabla.templates.template import template_for
 from tests.languages.tabla.random_programs import programs
 from tests.schedule.test_random_programs import lowered
@@ -37,13 +39,14 @@ def costs_of(text: str, folder: Path, *, pes: int, minibatch: int = 1) -> Costs:
 def test_multiplies_are_those_of_the_program(kind: str, pes: int, minibatch: int) -> None:
     sizes = {"reco": (9, 7, 3), "backprop": (9, 7, 3)}.get(kind, (13,))
     problem = Problem(kind=kind, sizes=sizes, minibatch=minibatch)
-    made = build(problem.file, problem.options(pes))
+    made = build(problem.file, replace(problem.options(pes), effort=1))
     found = costs(made.schedule)
     assert sum(cost.multiplies for cost in found.statements) == made.schedule.multiplies
     assert found.idle >= 0
 
 
-@pytest.mark.parametrize("pes", [16, pytest.param(64, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("pes", [16, 64])
 def test_work_that_all_groups_repeat_counts_once(pes: int) -> None:
     problem = Problem(kind="backprop", sizes=(8, 16, 4))
     made = build(problem.file, problem.options(pes))
@@ -54,7 +57,7 @@ def test_work_that_all_groups_repeat_counts_once(pes: int) -> None:
 @settings(max_examples=40)
 @given(programs(), st.sampled_from([1, 3, 4, 16]))
 def test_every_slot_is_accounted_for(text: str, pes: int) -> None:
-    schedule = schedule_graph(lowered(text, Q6_10), template_for(pes), Q6_10)
+    schedule = schedule_graph(lowered(text, Q6_10), template_for(pes), Q6_10, EFFORTS[1])
     found = costs(schedule)
     issue = [s for s in schedule.strands if s.unit == "lane_issue"]
     assert sum(cost.cycles for cost in found.statements) == sum(s.length for s in issue) <= schedule.initiation_interval

@@ -135,6 +135,7 @@ needs_icarus = pytest.mark.skipif(
 
 
 @needs_icarus
+@pytest.mark.slow
 def test_a_pe_in_blocks_is_the_portable_pe(tmp_path: Path, verilog: str, netlist: dict[str, Any]) -> None:
     assert faults(tmp_path, verilog, netlist) == 0
 

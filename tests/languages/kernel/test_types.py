@@ -9,7 +9,7 @@ from math import prod, trunc
 
 import numpy as np
 import pytest
-from hypothesis import assume, event, given, settings
+from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
 from tabla.base.source import Source, TablaError
@@ -42,6 +42,7 @@ from tabla.languages.kernel.tree import (
     Type,
 )
 from tabla.languages.kernel.verify import verify
+from tests.draws import draws
 from tests.languages.kernel.naive import points
 from tests.schedule.agreement import agree
 
@@ -187,7 +188,7 @@ def value_of(
     return found
 
 
-@settings(max_examples=300, deadline=None)
+@draws(100, 300)
 @given(kernels(), st.integers(0, 2**20))
 def test_random_kernels(kernel: Kernel, seed: int) -> None:
     try:

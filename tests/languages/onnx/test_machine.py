@@ -109,7 +109,13 @@ LAYERS = {
 }
 
 
-@pytest.mark.parametrize("name", LAYERS)
+LONG = {"2 groups", "4 groups"}
+"""Layers of which the same with the default effort takes less time."""
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] if name in LONG else []) for name in LAYERS]
+)
 def test_groups_run_in_the_lanes(name: str) -> None:
     """They were computed at the root: with effort 0 in 921,600, 1,843,200, 57,600 and 78,543 cycles on 64 lanes."""
     case, effort, most = LAYERS[name]

@@ -88,7 +88,7 @@ def of_its_choices(schedule: Schedule) -> int:
     return longest_circuit(circuits, distances)
 
 
-@draws(12, 25)
+@draws(6, 25)
 @given(
     st.integers(0, len(BODIES) - 1),
     st.sampled_from([1, 2, 3, 5, 8, 13, 16, 24, 50]),

@@ -60,7 +60,7 @@ def test_random_programs(text: str, pes: int) -> None:
     hold(shaped_graph(text), template_for(pes))
 
 
-@draws(5, 10)
+@draws(2, 10)
 @given(
     st.integers(0, len(BODIES) - 1),
     st.sampled_from([1, 2, 3, 5, 8]),

@@ -19,7 +19,7 @@ PROGRAMS = ("linear", "logistic", "svm", "backprop", "softmax")
 
 def explained(name: str, pes: int) -> tuple[bound.Bound, dict[str, Reason]]:
     """The full bound of an example, and its reasons by term."""
-    made = build(EXAMPLES / f"{name}.t", Options(pes=pes))
+    made = build(EXAMPLES / f"{name}.t", Options(pes=pes, effort=0))
     found = bound.full(made.graph, made.template, made.format)
     return found, {reason.term: reason for reason in reasons(found, made.graph, made.template, made.format)}
 

@@ -121,7 +121,7 @@ def test_moves_are_cheaper_with_several_sequencers() -> None:
     assert work(network(60, 40, 6), 16, 1, sequencers=2) == (5520 - 240) // 16 == 330
 
 
-@draws(3, 12)
+@draws(2, 12)
 @given(
     st.integers(1, 24),
     st.integers(1, 12),

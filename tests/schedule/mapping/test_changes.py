@@ -38,6 +38,7 @@ from tabla.schedule.mapping.search import Search
 from tabla.schedule.placing.build import schedule_mapping
 from tabla.schedule.placing.schedule import Schedule
 from tabla.templates.template import Template, template_for, timing
+from tests.draws import draws
 from tests.languages.tabla.random_programs import programs
 from tests.schedule.agreement import Q6_10, agree_on, shaped_graph
 
@@ -106,7 +107,7 @@ def test_a_network(change: Change, sizes: tuple[int, int, int]) -> None:
         agree_on(schedule)
 
 
-@settings(max_examples=100, deadline=None)
+@draws(40, 100)
 @given(programs(), st.sampled_from([1, 2, 3, 4]), st.integers(0, 2**20))
 def test_random_programs(text: str, pes: int, seed: int) -> None:
     graph = shaped_graph(text)

@@ -202,7 +202,11 @@ def test_the_rows_of_a_group_are_cut_at_the_constants() -> None:
 @pytest.mark.parametrize(
     "groups", [pytest.param(2, marks=pytest.mark.slow), 4, pytest.param(8, marks=pytest.mark.slow)]
 )
-@pytest.mark.parametrize("model", [lenet(), residual(16), residual(14)], ids=["lenet", "residual", "uneven"])
+@pytest.mark.parametrize(
+    "model",
+    [lenet(), pytest.param(residual(16), marks=pytest.mark.slow), residual(14)],
+    ids=["lenet", "residual", "uneven"],
+)
 def test_the_array_computes_each_division(model: onnx.ModelProto, groups: int) -> None:
     graph = graph_of(model)
     mappings = list(best_mappings(graph, groups, pes=groups * 4))

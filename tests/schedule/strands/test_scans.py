@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tabla.graph.evaluate import evaluate_fixed
@@ -24,6 +24,7 @@ from tabla.schedule.mapping.search import Search
 from tabla.schedule.placing.build import schedule_mapping
 from tabla.sim.model.cycle_model import CycleModel
 from tabla.templates.template import template_for
+from tests.draws import draws
 from tests.schedule.agreement import agree, agree_on
 from tests.schedule.strands.scans import KINDS, Shape, scan_graph
 
@@ -41,7 +42,7 @@ SHAPES = st.builds(
 )
 
 
-@settings(max_examples=120)
+@draws(40, 120)
 @given(shape=SHAPES, pes=st.sampled_from([1, 2, 4, 16]), seed=st.integers(0, 2**20))
 def test_words_and_cycles(shape: Shape, pes: int, seed: int) -> None:
     graph = scan_graph(shape)
@@ -49,7 +50,7 @@ def test_words_and_cycles(shape: Shape, pes: int, seed: int) -> None:
     agree(graph, template_for(pes), Q6_10, seed=seed)
 
 
-@settings(max_examples=60)
+@draws(25, 60)
 @given(shape=SHAPES, pes=st.sampled_from([2, 3, 4]), sequencers=st.booleans(), seed=st.integers(0, 2**20))
 def test_every_way(shape: Shape, pes: int, sequencers: bool, seed: int) -> None:
     """Not the fastest mapping alone, but all that the search proposes: at the root, and rows over the lanes."""

@@ -18,6 +18,7 @@ from tabla.schedule.compile import schedule_graph
 from tabla.schedule.mapping.effort import EFFORTS
 from tabla.schedule.strands.strand import Strand
 from tabla.schedule.strands.unrolling import written_out
+from tests.draws import draws
 from tests.languages.onnx.models import Case, drawn, node, read
 
 
@@ -51,6 +52,7 @@ def products(statement: Statement) -> Iterator[tuple[tuple[int, ...], ...]]:
 RANGES = st.lists(st.tuples(st.integers(0, 3), st.integers(1, 40)), min_size=1, max_size=3)
 
 
+@draws(40, 200)
 @given(RANGES)
 def test_the_same_products(drawn_ranges: list[tuple[int, int]]) -> None:
     before = summed(tuple((low, low + extent) for low, extent in drawn_ranges[:3]))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import event, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 
 from tabla.base.source import Source, TablaError
@@ -20,6 +20,7 @@ from tabla.graph.verify import verify
 from tabla.languages.tc import Function, parse
 from tabla.languages.tc.bind import bind_sizes
 from tabla.languages.tc.lower import lower
+from tests.draws import draws
 from tests.languages.tc.guarded_kernels import Kernel, drawn, kernels, points
 from tests.languages.tc.lower.test_programs import words_of
 from tests.schedule.agreement import agree
@@ -42,7 +43,7 @@ def words(text: str, inputs: dict[str, Any], number: Format) -> Any:
     return evaluate_fixed(graph, number, words_of(function, inputs, number)).values[graph.results[0][1]]
 
 
-@settings(max_examples=120, deadline=None)
+@draws(50, 120)
 @given(kernels(), st.integers(2, 4), st.integers(2, 3), st.integers(0, 2**20))
 def test_random_kernels(kernel: Kernel, n: int, m: int, seed: int) -> None:
     inputs = drawn(n, m, seed)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tabla.base.source import Source
@@ -23,6 +23,7 @@ from tabla.graph.verify import verify
 from tabla.languages.tc import parse
 from tabla.languages.tc.evaluate import evaluate
 from tabla.languages.tc.lower import lower
+from tests.draws import draws
 from tests.languages.tc.lower.test_programs import words_of
 from tests.schedule.agreement import agree
 
@@ -175,7 +176,7 @@ def drawn_inputs(seed: int) -> dict[str, Array]:
     return {name: random.integers(-8, 9, shape) / 8 for name, shape in shapes.items()}
 
 
-@settings(max_examples=300, deadline=None)
+@draws(100, 300)
 @given(statements(), st.integers(0, 2**20))
 def test_random_parts(drawn: list[tuple[str, Value, Range, Range] | None], seed: int) -> None:
     inputs, text = drawn_inputs(seed), text_of(drawn)

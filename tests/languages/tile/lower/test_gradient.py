@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -18,11 +21,18 @@ from tests.languages.tile.test_gradient import REFUSED, loss_of
 from tests.schedule.agreement import agree
 
 FORMAT = Format(integer=6, fraction=10)
-# Each takes a while to schedule; all were tried.
+# Each takes a while to schedule, and some take many seconds.
 NAMES = sorted(REFERENCES.keys() - REFUSED)
+LONG = {"reductions:distances", "layers:attention", "layers:gelu", "layers:layer_norm", "layers:normalise"}
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (k % 4 > 0)) for k, n in enumerate(NAMES)])
+def programs() -> Iterator[Any]:
+    """Every program. Every fourth one is quick, unless it takes long."""
+    for number, name in enumerate(NAMES):
+        yield pytest.param(name, marks=[pytest.mark.slow] if number % 4 or name in LONG else [])
+
+
+@pytest.mark.parametrize("name", list(programs()))
 def test_a_gradient_on_the_machine(name: str) -> None:
     program, arrays = trace(loss_of(name), REFERENCES[name].shapes), REFERENCES[name].draw(3)
     graph = lower(program, number_format=Format.parse("q16.16"))
@@ -33,7 +43,7 @@ def test_a_gradient_on_the_machine(name: str) -> None:
     agree(words, Options(pes=4).chosen_template(), FORMAT, samples=2)
 
 
-@pytest.mark.parametrize("pes", [4, 16])
+@pytest.mark.parametrize("pes", [4, pytest.param(16, marks=pytest.mark.slow)])
 def test_a_step_of_a_convolutional_network(pes: int) -> None:
     """Its weights after each sample, word for word."""
     function = load(PROGRAMS / "network.py", "convolutional")
