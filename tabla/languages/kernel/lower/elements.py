@@ -157,14 +157,14 @@ class Elements:
         self._builder.emit(tensor, write, indices, operation, span)
         self.place(name, box, Stored(tensor=tensor))
 
-    def store_where(self, name: str, box: Box, write: tuple[Affine, ...], indices: tuple[Index, ...],
-                    operation: Operation, conditions: tuple[Affine, ...], span: Span | None, *,
-                    only: bool = False) -> None:  # fmt: skip
+    def store_where(self, statement: Statement, operation: Operation, *, only: bool = False) -> None:
         """Assign ``name[write] = operation`` where conditions hold. The other elements of `box` keep their values.
 
         If nothing was assigned to `name` before, its other elements are 0. The statement may be the `only` one of the
         name.
         """
+        name, write, indices, span = statement.target, statement.write, statement.indices, statement.span
+        conditions, box = statement.conditions, statement.box
         if not conditions and self._pieces.get(name):
             message = f"elements of '{name}' that a stride leaves out would keep their values"
             raise refused(message, span, "write them into a tensor of their own, and add it")

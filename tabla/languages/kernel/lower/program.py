@@ -202,9 +202,8 @@ class _Lowering:
             return
         value = self._expressions.lower(own, name, indices, statement.conditions)
         if statement.partial:
-            operation, conditions = self._expressions.operation(value), statement.conditions
             only = self._writers[name] == 1
-            self._elements.store_where(name, box, write, indices, operation, conditions, span, only=only)
+            self._elements.store_where(statement, self._expressions.operation(value), only=only)
             return
         match value.signed() if isinstance(value, Sum) else ():
             case [Term(factors=[Read() as read], sign=1, reduce=())] if self._copies(statement):
