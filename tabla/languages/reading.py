@@ -43,7 +43,7 @@ class Reading:
 
     `name` is the stem of its file. `text` leads from the places of faults back to the file. `ast` gives the checked
     program as text, `kernel` what it says as a kernel, None where there is none, and `lower` its graph.
-    `printed_kernel` is the kernel of a program that is neither lowered from it nor kept as one, and so has no `kernel`.
+    `printed_kernel` is the kernel of a program that is not kept as one, and so has no `kernel`.
     `trainable` says that it has models, which are returned with its results.
     `values` are the names that ``--predict`` may ask for. `integers` are the inputs and results whose words are
     integers in every format, and `positions` returns those that are integers in one format. `models` are the values of

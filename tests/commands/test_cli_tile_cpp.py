@@ -97,7 +97,7 @@ def test_the_emitted_program(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(("gen", *words, "--emit", "ast")) == 0
     assert "    O[x] += I[k + 2 * x] * K[k]\n    Doubled = 2 * O\n" in capsys.readouterr().out
     assert main(("gen", *words, "--emit", "kernel")) == 0
-    assert "\nO[x] = sum[k in 0:3](I[k+2*x] * K[k]) for x in 0:4;\n" in capsys.readouterr().out
+    assert "\nDoubled[x] = 2.0 * sum[k in 0:3](I[k+2*x] * K[k]) for x in 0:4;\n" in capsys.readouterr().out
 
 
 def test_the_schedule_tells_the_text(capsys: pytest.CaptureFixture[str]) -> None:

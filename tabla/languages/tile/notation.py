@@ -21,8 +21,8 @@ from tabla.languages.reading import Reading, Reals
 from tabla.languages.tile import Program, load, trace
 from tabla.languages.tile.kernel import Translation, translated
 from tabla.languages.tile.lower import lower
-from tabla.languages.tile.lower.whole_numbers import positions_of
 from tabla.languages.tile.places import source_of
+from tabla.languages.tile.positions import positions_of
 from tabla.languages.tile.program import Kind, Shape
 from tabla.languages.tile.text import names_of, program_text
 

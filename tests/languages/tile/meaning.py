@@ -15,8 +15,8 @@ from tabla.languages.kernel.parser import parse
 from tabla.languages.kernel.text import kernel_text
 from tabla.languages.kernel.verify import verify
 from tabla.languages.tile.kernel import TYPES, Translation, translated
-from tabla.languages.tile.lower.program import MOST_VALUES
 from tabla.languages.tile.program import Program, Values
+from tabla.languages.tile.refusals import MOST_VALUES
 from tests.languages.tile import brute_force
 
 Array = np.ndarray[Any, Any]

@@ -26,13 +26,14 @@ def choice(condition: Operand, chosen: Operand, other: Operand) -> tuple[Term, .
     Constants that are chosen are words, so that the value is exactly one of the two.
     """
     chosen, other = _word(chosen), _word(other)
-    return undivided(
-        (
-            Term(factors=(condition, chosen)),
-            Term(factors=(condition, other), sign=-1),
-            Term(factors=(other,)),
-        )
+    terms = (
+        Term(factors=(condition, chosen)),
+        Term(factors=(condition, other), sign=-1),
+        Term(factors=(other,)),
     )
+    # A choice of two zeros keeps one of them, because a value has a term.
+    kept = tuple(term for term in terms if not any(isinstance(f, Constant) and not f.value for f in term.factors))
+    return undivided(kept or terms[2:])
 
 
 def _word(operand: Operand) -> Operand:

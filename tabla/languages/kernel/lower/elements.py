@@ -10,13 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from tabla.base.source import Span
-from tabla.graph.constraints import failures, possible
+from tabla.graph.constraints import applying, failures, possible
 from tabla.graph.graph import Affine, Constant, Index, Linear, Operand, Operation, Read, Term
 from tabla.languages.kernel.boxes import Box, around, axes, difference, intersection, whole, without
 from tabla.languages.kernel.faults import refused
 from tabla.languages.kernel.lower.builder import GraphBuilder
+from tabla.languages.kernel.lower.gaps import Write, unwritten
 from tabla.languages.kernel.regions import Region
 from tabla.languages.kernel.tree import Statement, Tensor
 
@@ -111,6 +113,10 @@ class Elements:
         """Return the pieces of a name. A name that was never assigned has none."""
         return tuple(self._pieces.get(name, ()))
 
+    def takes(self, name: str, box: Box) -> bool:
+        """Return whether a tensor of `name` has elements already, and takes those of `box`, too."""
+        return name in self._open and not self._open[name][1].meets(box)
+
     def read(self, name: str, subscripts: tuple[Affine, ...], span: Span | None) -> Operand:
         """Return an element of `name` as one operand. The subscripts run over the builder's ranges."""
         hull = around(subscripts, self._builder.ranges)
@@ -151,12 +157,14 @@ class Elements:
         self._builder.emit(tensor, write, indices, operation, span)
         self.place(name, box, Stored(tensor=tensor))
 
-    def store_where(self, name: str, box: Box, write: tuple[Affine, ...], indices: tuple[Index, ...],
-                    operation: Operation, conditions: tuple[Affine, ...], span: Span | None) -> None:  # fmt: skip
+    def store_where(self, statement: Statement, operation: Operation, *, only: bool = False) -> None:
         """Assign ``name[write] = operation`` where conditions hold. The other elements of `box` keep their values.
 
-        If nothing was assigned to `name` before, its other elements are 0.
+        If nothing was assigned to `name` before, its other elements are 0. The statement may be the `only` one of the
+        name.
         """
+        name, write, indices, span = statement.target, statement.write, statement.indices, statement.span
+        conditions, box = statement.conditions, statement.box
         if not conditions and self._pieces.get(name):
             message = f"elements of '{name}' that a stride leaves out would keep their values"
             raise refused(message, span, "write them into a tensor of their own, and add it")
@@ -165,6 +173,12 @@ class Elements:
             tensor, parts = self._parted[name]
             self._builder.emit(tensor, write, indices, operation, span, conditions)
             parts.append(part)
+            return
+        gaps = unwritten(write, indices, self._tensors[name].shape) if only and not conditions else None
+        if gaps is not None:
+            tensor = self._new(name)
+            self._builder.emit(tensor, write, indices, operation, span)
+            self._write_zeros(name, tensor, gaps, span)
             return
         old = self.read(name, write, span) if self._pieces.get(name) else None
         tensor = self._new(name, filled=old is None)
@@ -178,13 +192,36 @@ class Elements:
         self.place(name, self._whole(name) if old is None else box, Stored(tensor=tensor))
 
     def store_under(
-        self, statement: Statement, operation: Operation, conditions: tuple[Affine, ...], *, filled: bool
+        self,
+        statement: Statement,
+        operation: Operation,
+        conditions: tuple[Affine, ...],
+        *,
+        filled: bool,
+        only: bool = False,
     ) -> None:
-        """Assign a reduction under conditions to a name that has no elements yet. With `filled` the rest of it is 0."""
-        name = statement.target
-        tensor = self._new(name, filled=filled)
-        self._builder.emit(tensor, statement.write, statement.indices, operation, statement.span, conditions)
+        """Assign a reduction under conditions to a name that has no elements yet. With `filled` the rest of it is 0.
+
+        The statement may be the `only` one of the name.
+        """
+        name, write, indices = statement.target, statement.write, statement.indices
+        strides = filled and only and not applying(conditions, indices)
+        gaps = unwritten(write, indices, self._tensors[name].shape) if strides else None
+        tensor = self._new(name, filled=filled and gaps is None)
+        self._builder.emit(tensor, write, indices, operation, statement.span, conditions)
+        if gaps is not None:
+            self._write_zeros(name, tensor, gaps, statement.span)
+            return
         self.place(name, self._whole(name) if filled else statement.box, Stored(tensor=tensor))
+        if not filled:
+            self._open[name] = tensor, Region(boxes=(statement.box,))
+
+    def _write_zeros(self, name: str, tensor: str, gaps: tuple[Write, ...], span: Span | None) -> None:
+        """Write 0 to what the only statement of a name leaves."""
+        zero = Linear(terms=(Term(factors=(Constant(value=Fraction(0)),)),))
+        for write, indices in gaps:
+            self._builder.emit(tensor, write, indices, zero, span)
+        self.place(name, self._whole(name), Stored(tensor=tensor))
 
     def place(self, name: str, box: Box, source: Source) -> None:
         """Let the elements of `box` be those of `source`."""
@@ -233,7 +270,7 @@ class Elements:
 
     def _room(self, name: str, box: Box) -> str:
         """Return a tensor of `name` that can take `box`: the open one if its elements are fresh, else a new one."""
-        if name in self._open and not self._open[name][1].meets(box):
+        if self.takes(name, box):
             tensor, region = self._open[name]
         else:
             tensor, region = self._new(name), Region()

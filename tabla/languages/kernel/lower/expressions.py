@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from math import prod
 from typing import assert_never
 
 from tabla.base.source import Span
@@ -17,6 +18,7 @@ from tabla.graph.graph import (
     Constant,
     Divide,
     Extreme,
+    ExtremeOp,
     Function,
     Gather,
     Index,
@@ -28,9 +30,12 @@ from tabla.graph.graph import (
     Read,
     Term,
 )
+from tabla.graph.rewrite import summed_names
+from tabla.graph.whole import Part, integer, quotient, toward_zero
 from tabla.languages.kernel import tree
 from tabla.languages.kernel.constants import affine_of, constant_value
 from tabla.languages.kernel.faults import refused
+from tabla.languages.kernel.lower.bits import Bits, is_of_bits
 from tabla.languages.kernel.lower.builder import GraphBuilder, single
 from tabla.languages.kernel.lower.choices import choice, factor_of, undivided
 from tabla.languages.kernel.lower.elements import Elements
@@ -50,7 +55,6 @@ from tabla.languages.kernel.lower.values import (
     span_of,
     starts,
 )
-from tabla.languages.kernel.signatures import SIGNATURES
 
 _ONE = Constant(value=Fraction(1))
 _ZERO = Constant(value=Fraction(0))
@@ -61,15 +65,20 @@ _ONE_WORD = (Term(factors=(_ONE,)),)
 class Expressions:
     """Lowers the expressions of one statement after the other."""
 
-    def __init__(self, builder: GraphBuilder, elements: Elements) -> None:
-        self._builder, self._elements = builder, elements
+    def __init__(self, builder: GraphBuilder, elements: Elements, reals: Container[str] | None = None) -> None:
+        """Begin. `reals` are the tensors of integers whose words are real numbers, as `lower` says."""
+        self._builder, self._elements, self._reals = builder, elements, reals
         self._integers = Integers(self, builder.number_format)
         self._owner = ""
         # The indices around the expression at hand, outermost first.
         self._scope: list[Index] = []
         self._varying: set[int] = set()
-        # The parts that read elements of integers.
+        # The parts that are integers of the machine: elements that are, and what is made of them.
         self._counting: set[int] = set()
+        # The indices of which not every value is a real word.
+        self._far: set[str] = set()
+        # The sum whose conditions are those of the statement.
+        self._total: tree.Reduce | None = None
         self._conditions: tuple[Affine, ...] = ()
 
     def lower(
@@ -81,7 +90,28 @@ class Expressions:
         """
         self._begin(owner, indices, expression)
         self._conditions = conditions
-        return self._integers.value(expression) if expression.type == "integer" else self._value(expression)
+        counts = expression.type == "integer" and not self._is_real(owner)
+        return self._integers.value(expression) if counts else self._value(expression)
+
+    def counts(self, expression: tree.Expression) -> bool:
+        """Return whether an integer value is an integer of the machine, and not a real word."""
+        return self._reals is None or id(expression) in self._counting
+
+    @property
+    def prefers_reals(self) -> bool:
+        """Whether integers are real words where the format holds them so."""
+        return self._reals is not None
+
+    def agrees(self, owner: str, indices: Sequence[Index], reduce: tree.Reduce) -> bool:
+        """Return whether a reduction can be computed in the words that its tensor has."""
+        if reduce.type != "integer" or not self._is_real(owner):
+            return True
+        self._begin(owner, indices, reduce)
+        return id(reduce) not in self._counting
+
+    def _is_real(self, tensor: str) -> bool:
+        """Return whether the words of a tensor of integers are real numbers."""
+        return self._reals is not None and tensor in self._reals
 
     def operation(self, value: Value) -> Operation:
         """Return what a statement computes to assign `value`."""
@@ -92,12 +122,24 @@ class Expressions:
 
     def _begin(self, owner: str, indices: Sequence[Index], expression: tree.Expression) -> None:
         self._owner, self._scope, self._varying, self._counting = owner, list(indices), set(), set()
+        self._far, self._total = set(), None
+        self._mark_far(indices)
         self._mark(expression)
+
+    def _mark_far(self, indices: Sequence[Index]) -> None:
+        """Note the indices that are integers of the machine because the format does not hold them as real numbers."""
+        holds = self._builder.number_format.holds
+        if self.prefers_reals:
+            self._far.update(n.name for n in indices if not holds(Fraction(n.low)) or not holds(Fraction(n.high - 1)))
 
     def _mark(self, expression: tree.Expression) -> bool:
         """Note which parts read anything; the others may be constants or ordinals."""
         match expression:
-            case tree.Number() | tree.Position():
+            case tree.Number():
+                return False
+            case tree.Position(index=index):
+                if index in self._far:
+                    self._counting.add(id(expression))
                 return False
             case tree.Read():
                 varies = True
@@ -114,18 +156,30 @@ class Expressions:
                     varies = any([self._mark(argument) for argument in call.arguments[1:]]) or varies
                     if varies:
                         self._varying.add(id(call))
-                    if any(id(argument) in self._counting for argument in (before, *call.arguments[1:])):
+                    given = call.arguments[1:] if call.function == "select" else (before, *call.arguments[1:])
+                    if call.type == "integer" and any(id(argument) in self._counting for argument in given):
                         self._counting.add(id(call))
             case tree.Reduce(body=body):
+                self._mark_far(expression.indices)
                 self._mark(body)
                 varies = True
             case _:
                 assert_never(expression)
         if varies:
             self._varying.add(id(expression))
-            if not isinstance(expression, tree.Apply) and expression.type == "integer":
+            if self._is_counted(expression):
                 self._counting.add(id(expression))
         return varies
+
+    def _is_counted(self, expression: tree.Expression) -> bool:
+        """Return whether an element or a reduction is an integer of the machine."""
+        match expression:
+            case tree.Read(tensor=tensor, type="integer") | tree.Gather(tensor=tensor, type="integer"):
+                return not self._is_real(tensor)
+            case tree.Reduce(body=body, type="integer"):
+                return self._reals is None or id(body) in self._counting
+            case _:
+                return False
 
     def _folded(self, expression: tree.Expression) -> Sum | None:
         """A constant, or an affine sum of indices, as one operand."""
@@ -159,6 +213,18 @@ class Expressions:
             case tree.Reduce():
                 return self._reduce(expression)
 
+    def counted(self, expression: tree.Read | tree.Gather | tree.Reduce) -> Value:
+        """Return an element of integers, or a reduction of integers, as an integer of the machine."""
+        match expression:
+            case tree.Reduce():
+                self._counting.add(id(expression))
+                return self._reduce(expression)
+            case _ if id(expression) in self._counting:
+                return self.stored(expression)
+            case _:
+                word = self._word(self.stored(expression), expression.span)
+                return operand_of(integer(word, self._made_at(expression.span), self._builder.number_format.fraction))
+
     def joined(self, value: Value, span: Span | None) -> Operand:
         """Return a value as one word."""
         return self._word(value, span)
@@ -182,7 +248,7 @@ class Expressions:
             case tree.Limit(end=end, span=span):
                 number = self._builder.number_format
                 return constant_of(Fraction(number.lowest if end == "lowest" else number.highest, number.one), span)
-            case tree.Read() | tree.Gather() | tree.Reduce() if expression.type == "integer":
+            case tree.Read() | tree.Gather() | tree.Reduce() if id(expression) in self._counting:
                 return self._integers.as_real(self._word(self.stored(expression), expression.span), expression.span)
             case tree.Read() | tree.Gather() | tree.Reduce():
                 return self.stored(expression)
@@ -214,20 +280,42 @@ class Expressions:
     def _whole(self, call: tree.Apply) -> Value | None:
         """Return what is computed of integers as such, and None for what is computed of real numbers."""
         span = call.span
+        if call.type == "integer" and self._folded(call) is None:
+            if not self.counts(call):
+                return self._whole_real(call)
+            if self.prefers_reals or call.function in ("divide", "remainder", "integer") or is_of_bits(call):
+                return self._integers.as_real(self._integers.word(call), span)
         match call.function, call.arguments:
-            case (("divide" | "remainder" | "integer"), _) if call.type == "integer" and self._folded(call) is None:
-                return self._integers.as_real(self._integers.word(call), span)
-            case function, _ if SIGNATURES[function].rule == "integers" and self._folded(call) is None:
-                return self._integers.as_real(self._integers.word(call), span)
             case comparison, (left, right) if (
                 comparison in COMPARISONS
                 and left.type == "integer"
                 and (id(left) in self._counting or id(right) in self._counting)
             ):
                 return self._integers.compared(call)
-            case "truth", (value,) if value.type == "integer":
+            case "truth", (value,) if value.type == "integer" and self.counts(value):
                 compared = Compare(op="!=", left=self._integers.word(value), right=_ZERO)
                 return Word(operation=compared, span=span)
+            case _:
+                return None
+
+    def _whole_real(self, call: tree.Apply) -> Value | None:
+        """Return what is computed of whole numbers that are real words, and None for what any real numbers have."""
+        span, fmt = call.span, self._builder.number_format
+        part = self._made_at(span)
+        match call.function, call.arguments:
+            case "integer", (value,) if value.type == "truth":
+                # A word of its own: whoever reads a copy of it reads the comparison.
+                return operand_of(self.real(value))
+            case "integer", (value,) if value.type == "integer" or not fmt.fraction:
+                return self._value(value)
+            case "integer", (value,):
+                return operand_of(toward_zero(self.real(value), part, fmt.fraction))
+            case "divide", (left, right):
+                return operand_of(quotient(self.real(left), self.real(right), part, fmt.fraction))
+            case "remainder", (left, right):
+                return Sum(terms=undivided(Bits(part, fmt).remainder(self.real(left), self.real(right))))
+            case _ if is_of_bits(call):
+                return Sum(terms=Bits(part, fmt).applied(call, [self.real(each) for each in call.arguments]))
             case _:
                 return None
 
@@ -278,7 +366,7 @@ class Expressions:
         return Sum(terms=(Term(factors=(left_word, right_word), sign=left_sign * right_sign),))
 
     def _divide(self, left: Value, right: Value, call: tree.Apply) -> Value:
-        divisor, place = known_of(right), call.arguments[1].span
+        divisor, place = known_of(right), call.arguments[1].span or call.span
         if divisor == 0:
             raise refused("division by zero", place, "divide by something else", "this is 0")
         if divisor is not None and self._scales(divisor, left, divides=True):
@@ -327,7 +415,11 @@ class Expressions:
 
     def _functions(self, span: Span | None) -> Functions:
         """Return what makes functions of temporaries at a place."""
-        return Functions(part=lambda made: self._part(made, span), number_format=self._builder.number_format)
+        return Functions(part=self._made_at(span), number_format=self._builder.number_format)
+
+    def _made_at(self, span: Span | None) -> Part:
+        """Return what makes temporaries at a place."""
+        return lambda made: self._part(made, span)
 
     def _power(self, call: tree.Apply, base: Value, exponent: Value) -> Value:
         """Return a power by a constant as `Functions.power` makes it, and any other one as ``exp(b * log(a))``."""
@@ -352,7 +444,25 @@ class Expressions:
 
     def _part(self, operation: Operation, span: Span | None, inner: Sequence[Index] = ()) -> Read:
         """Compute an operation into a temporary at the points of the scope, and under `inner` indices."""
-        return self._builder.part(self._owner, operation, (*self._scope, *inner), span, self._conditions)
+        summed = set(summed_names(operation))
+        tied = {name for form in self._conditions if summed.intersection(form.names) for name in form.names} - summed
+        return self._builder.part(self._owner, operation, (*self._scope, *inner), span, self._conditions, tied)
+
+    def beside(
+        self,
+        expression: tree.Expression,
+        total: tree.Reduce,
+        owner: str,
+        indices: Sequence[Index],
+        conditions: tuple[Affine, ...],
+    ) -> Operation:
+        """Lower a value in which other terms are added to a sum under conditions, which are the statement's, too.
+
+        Where no values meet the conditions of `total`, the other terms are the value.
+        """
+        self._begin(owner, indices, expression)
+        self._conditions, self._total = conditions, total
+        return self.operation(self._value(expression))
 
     def alone(
         self, reduce: tree.Reduce, owner: str, indices: Sequence[Index], conditions: tuple[Affine, ...]
@@ -363,36 +473,38 @@ class Expressions:
         Return beside it whether there are points at which no values meet the conditions, so that a sum is 0 there.
         """
         self._begin(owner, indices, reduce)
-        return self._restricted(reduce, conditions)
+        return self._restricted(reduce, conditions, counts=reduce.type == "integer" and not self._is_real(owner))
 
-    def _restricted(self, reduce: tree.Reduce, around: tuple[Affine, ...]) -> tuple[Operation, bool]:
+    def _restricted(self, reduce: tree.Reduce, around: tuple[Affine, ...], *, counts: bool) -> tuple[Operation, bool]:
+        """Return a reduction under conditions beside those `around` it, and whether a condition leaves out points."""
         outer = len(self._scope)
         self._conditions = (*around, *reduce.conditions)
         self._builder.ranges.update({index.name: index for index in reduce.indices})
         names = {index.name for index in reduce.indices}
         tied = {name for condition in reduce.conditions for name in condition.names if name not in names}
         own = [index for index in self._scope if index.name in tied]
-        operation = self._reduction(reduce)
+        operation = self._reduction(reduce, counts=counts)
         del self._scope[outer:]
-        # Where no values of the indices meet the conditions, the sum is 0.
-        inner = [index for index in reduce.indices if any(index.name in form.names for form in reduce.conditions)]
-        mask = satisfied(reduce.conditions, [*own, *inner])
-        gaps = isinstance(operation, Linear) and not mask.any(axis=tuple(range(len(own), mask.ndim))).all()
+        # Where a condition without the indices does not hold, nothing is written, and the sum is 0.
+        apart = [form for form in reduce.conditions if not names.intersection(form.names)]
+        gaps = isinstance(operation, Linear) and not satisfied(apart, own).all()
         self._conditions = around
         return operation, bool(gaps)
 
-    def _reduction(self, reduce: tree.Reduce) -> Operation:
-        """Return a reduction as an operation over its indices, which stay in the scope."""
+    def _reduction(self, reduce: tree.Reduce, *, counts: bool) -> Operation:
+        """Return a reduction as an operation over its indices, which stay in the scope.
+
+        If it `counts`, its words are integers of the machine.
+        """
         self._scope += reduce.indices
         names, place = tuple(index.name for index in reduce.indices), reduce.body.span
-        whole = reduce.type == "integer"
-        body = self._integers.value(reduce.body) if whole else self._value(reduce.body)
+        body = self._integers.value(reduce.body) if counts else self._value(reduce.body)
         match reduce.reduction:
             case "sum":
                 terms = self._sum(body).signed()
                 return self.operation(Sum(terms=tuple(replace(term, reduce=(*names, *term.reduce)) for term in terms)))
             case "product":
-                shift = -self._builder.number_format.fraction if whole else 0
+                shift = -self._builder.number_format.fraction if counts else 0
                 return Product(operand=self._word(body, place), reduce=names, shift=shift)
             case "max" | "min":
                 # Of no truth values none is true, and each is.
@@ -408,22 +520,42 @@ class Expressions:
 
     def _conditional(self, reduce: tree.Reduce) -> Value:
         """Lower a reduction under conditions: a word of its own, because conditions hold for a whole statement."""
+        counts = id(reduce) in self._counting
         reduce = inside(reduce)
         around, names = self._conditions, {index.name for index in reduce.indices}
         tied = {name for condition in reduce.conditions for name in condition.names if name not in names}
-        operation, gaps = self._restricted(reduce, around)
+        operation, gaps = self._restricted(reduce, around, counts=counts)
+        if isinstance(operation, Extreme) and operation.initial is None and self._is_empty_somewhere(reduce, tied):
+            operation = replace(operation, initial=self._end(operation.op))
         within = (*around, *reduce.conditions)
         word = self._builder.part(self._owner, operation, self._scope, reduce.span, within, tied, filled=gaps)
         if reduce.reduction == "norm":
             return Word(operation=Function(name="sqrt", operand=word), span=reduce.span)
         return operand_of(word)
 
+    def _is_empty_somewhere(self, reduce: tree.Reduce, tied: Container[str]) -> bool:
+        """Return whether no values meet the conditions of a reduction for some values of the indices around it."""
+        own = [index for index in self._scope if index.name in tied]
+        mask = satisfied(reduce.conditions, [*own, *reduce.indices])
+        return not mask.any(axis=tuple(range(len(own), mask.ndim))).all()
+
+    def _end(self, op: ExtremeOp) -> Constant:
+        """Return the word that an extreme of no values is. The evaluation in float64 has no infinity to multiply."""
+        fmt = self._builder.number_format
+        return Constant(value=Fraction(fmt.lowest if op == "max" else fmt.highest, fmt.one))
+
     def _reduce(self, reduce: tree.Reduce) -> Value:
-        if reduce.conditions:
+        if reduce is self._total:
+            self._conditions = (*self._conditions, *reduce.conditions)
+        elif reduce.conditions:
             return self._conditional(reduce)
+        elif self._is_whole_power(reduce):
+            count = prod(index.extent for index in reduce.indices)
+            base = self._sum(self._value(reduce.body)).signed()
+            return Sum(terms=self._functions(reduce.span).power(base, Fraction(count), reduce.span))
         outer = len(self._scope)
         self._builder.ranges.update({index.name: index for index in reduce.indices})
-        operation = self._reduction(reduce)
+        operation = self._reduction(reduce, counts=id(reduce) in self._counting)
         del self._scope[outer:]
         match operation:
             case Linear(terms=terms) if reduce.reduction == "norm":
@@ -435,6 +567,11 @@ class Expressions:
                 return Word(operation=operation, span=reduce.span)
             case _:
                 raise AssertionError(f"a reduction is no {operation}")
+
+    def _is_whole_power(self, reduce: tree.Reduce) -> bool:
+        """Return whether a reduction is a power of a whole number that is a real word: a product of equal values."""
+        real = reduce.type == "integer" and id(reduce) not in self._counting
+        return real and reduce.reduction == "product" and not _mentions(reduce)
 
     def _sum(self, value: Value) -> Sum:
         """`value` as a sum; an operation becomes a word of its own."""
@@ -460,3 +597,19 @@ class Expressions:
             if len(terms) == 1 and terms[0].sign == 1 and (operand := single(terms[0])) is not None:
                 return operand
         return self._part(self.operation(value), span)
+
+
+def _mentions(reduce: tree.Reduce) -> bool:
+    """Return whether the values of a reduction depend on its indices."""
+    names = {index.name for index in reduce.indices}
+    for part in tree.walk(reduce.body):
+        match part:
+            case tree.Position(index=name) if name in names:
+                return True
+            case tree.Read(subscripts=subscripts) | tree.Gather(subscripts=subscripts):
+                if any(isinstance(each, Affine) and names.intersection(each.names) for each in subscripts):
+                    return True
+            case tree.Reduce(conditions=conditions):
+                if any(names.intersection(each.names) for each in conditions):
+                    return True
+    return False

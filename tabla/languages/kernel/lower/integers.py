@@ -41,11 +41,15 @@ _ZERO = Constant(value=Fraction(0))
 class Reals(Protocol):
     """What integers are made of that is no integer, and how temporaries are made."""
 
+    @property
+    def prefers_reals(self) -> bool:
+        """Whether integers are real words where the format holds them so."""
+
     def real(self, expression: tree.Expression) -> Operand:
         """Return the word of a real number or of a truth value."""
 
-    def stored(self, expression: tree.Read | tree.Gather | tree.Reduce) -> Value:
-        """Return an element of integers, or a reduction of integers."""
+    def counted(self, expression: tree.Read | tree.Gather | tree.Reduce) -> Value:
+        """Return an element of integers, or a reduction of integers, as an integer."""
 
     def form(self, expression: tree.Expression) -> Affine | None:
         """Return an expression that reads nothing as a sum of indices, and None for any other one."""
@@ -135,7 +139,7 @@ class Integers:
     def _leaf(self, expression: tree.Expression) -> Value:
         match expression:
             case tree.Read() | tree.Gather() | tree.Reduce():
-                return self._reals.stored(expression)
+                return self._reals.counted(expression)
             case tree.Limit(end=end, span=span):
                 word = self._format.lowest if end == "lowest" else self._format.highest
                 return self._constant(Fraction(word), span)
@@ -163,6 +167,10 @@ class Integers:
                 if isinstance(two, Constant) and not two.value:
                     return Sum(terms=(Term(factors=(test, one)),))
                 return Sum(terms=choice(test, one, two))
+            case function, _ if self._reals.prefers_reals:
+                last = self._format.highest >> self._fraction
+                hint = f"choose a format with more integer bits: the numbers of {self._format} end at {last}"
+                raise refused(f"{function} of positions that {self._format} cannot hold does not run", span, hint)
             case function, _:
                 raise refused(
                     f"'{function}' of integers does not run on the machine", span, "tabla eval --float has it"

@@ -23,6 +23,7 @@ from tabla.graph.graph import (
     Term,
 )
 from tabla.languages.kernel import tree
+from tabla.languages.kernel.constants import constant_value
 from tabla.languages.kernel.lower.builder import single
 
 
@@ -121,3 +122,34 @@ def inside(reduce: tree.Reduce) -> tree.Reduce:
     # With a whole number f, f * extent + place is at least 0 just where f is, because place is 0 to extent - 1.
     forms = (each if names & set(each.names) else each * index.extent + place for each in reduce.conditions)
     return replace(reduce, conditions=tuple(forms))
+
+
+def total_of(expression: tree.Expression) -> tree.Reduce | None:
+    """Return the only sum under conditions of a real value to which nothing but reads, numbers and their products are
+    added, and which nothing but numbers multiply.
+
+    Each of its conditions mentions one of its indices, so that a statement over all elements may have them. The result
+    is None for any other value.
+    """
+    found: list[tree.Reduce] = []
+    waiting = [expression]
+    while waiting:
+        match waiting.pop():
+            case tree.Apply(function="add" | "subtract" | "negate", arguments=arguments, type="real"):
+                waiting += arguments
+            case tree.Apply(function="multiply" | "divide", arguments=(other, known), type="real") if _is_known(known):
+                waiting.append(other)
+            case tree.Apply(function="multiply", arguments=(known, other), type="real") if _is_known(known):
+                waiting.append(other)
+            case tree.Reduce(reduction="sum") as total:
+                found.append(total)
+            case other if any(isinstance(part, tree.Reduce) for part in tree.walk(other)):
+                return None
+    if len(found) != 1 or not found[0].conditions:
+        return None
+    names = {index.name for index in found[0].indices}
+    return found[0] if all(names.intersection(form.names) for form in found[0].conditions) else None
+
+
+def _is_known(expression: tree.Expression) -> bool:
+    return constant_value(expression) is not None

@@ -27,5 +27,5 @@ def lower(
     the machine cannot do.
     """
     kernel = kernel_of(function, sizes, name=name, models=keep, results=results)
-    graph = lower_kernel(kernel, number_format=number_format, stated_copies=True)
+    graph = lower_kernel(kernel, number_format=number_format, copies="stated")
     return replace(graph, notes=(*function.notes, *graph.notes))

@@ -97,8 +97,7 @@ def statements(body: str, sizes: dict[str, int]) -> list[str]:
         ("B(i) = A(i) + (i >= 1 ? A(i-1) : 0) + (i < N-2 ? A(i+2) : 2) where i in 0:N",
          ["A.padded[axis0] = A[axis0-1]   for axis0 in [1, 5)", "B.t1[i] = <i> >= 1   for i in [0, 4)",
           "B.t2[i] = <i> < 2   for i in [0, 4)",
-          ("B[i] = A[i] + B.t1[i]*A.padded[i] - B.t1[i]*0 + 0 + B.t2[i]*A.padded[i+3] - B.t2[i]*2 + 2"
-           "   for i in [0, 4)")]),
+          "B[i] = A[i] + B.t1[i]*A.padded[i] + B.t2[i]*A.padded[i+3] - B.t2[i]*2 + 2   for i in [0, 4)"]),
         # A position counts where the condition holds, and is 0 elsewhere.
         ("B(i) = I(i) >= 0 ? A(I(i)) : 0.5",
          ["B.t1[i] = I[i] >= 0   for i in [0, 4)", "B.t2[i] = B.t1[i]*I[i]   for i in [0, 4)",

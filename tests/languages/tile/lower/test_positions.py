@@ -13,7 +13,7 @@ from tabla.base.source import TablaError
 from tabla.graph.format import Format
 from tabla.languages.tile import trace
 from tabla.languages.tile.lower import lower
-from tabla.languages.tile.lower.whole_numbers import positions_of
+from tabla.languages.tile.positions import positions_of
 from tabla.tile import TensorIndexes, TensorOutput, argsort, cast, gather, index, scatter, select, topk
 
 CHANCE = np.random.default_rng(12)

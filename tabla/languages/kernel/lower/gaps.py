@@ -1,4 +1,4 @@
-"""What a contraction leaves unwritten, as boxes with strides. Statements write 0 there."""
+"""What a statement leaves unwritten, as boxes with strides. Further statements write 0 there."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tabla.graph.graph import Affine, Index
-from tabla.languages.tile.lower.region import Region
 
 MOST_BOXES = 16
+"""The most statements that write 0 to what one statement leaves. Beyond them the tensor is filled."""
 Write = tuple[tuple[Affine, ...], tuple[Index, ...]]
 
 
@@ -21,19 +21,18 @@ class _Places:
     count: int
 
 
-def unwritten(region: Region, shape: Sequence[int]) -> tuple[Write, ...] | None:
-    """Return the subscripts and indices of statements over all elements that the region does not write.
+def unwritten(write: Sequence[Affine], indices: Sequence[Index], shape: Sequence[int]) -> tuple[Write, ...] | None:
+    """Return the subscripts and indices of statements over all elements of a tensor that ``tensor[write] = ...`` over
+    `indices` does not write.
 
-    The result is None where axes share an index, where constraints say what is written, or where it would take many
-    statements.
+    The result is None where axes share an index, or where it would take many statements.
     """
-    outer = {index.name for index in region.indices}
-    names = [subscript.names for subscript in region.write]
+    names = [subscript.names for subscript in write]
     shared = len({name for each in names for name in each}) < sum(map(len, names))
-    if shared or any(len(each) > 1 for each in names) or any(set(c.names) <= outer for c in region.constraints):
+    if shared or any(len(each) > 1 for each in names):
         return None
-    ranges = {index.name: index for index in region.indices}
-    written = [_written(subscript, ranges) for subscript in region.write]
+    ranges = {index.name: index for index in indices}
+    written = [_written(subscript, ranges) for subscript in write]
     boxes: list[list[_Places]] = []
     for axis, (places, extent) in enumerate(zip(written, shape, strict=True)):
         whole = [_Places(0, 1, other) for other in shape[axis + 1 :]]

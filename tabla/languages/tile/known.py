@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import NoReturn
 
@@ -40,30 +40,33 @@ _REAL: Mapping[str, Callable[..., float]] = {
 }
 
 
-def constant(node: Node) -> Fraction | None:
-    """Return the exact number that a node made of numbers alone has, with functions in float64. Return None for any
-    other node.
-    """
-    match node:
-        case Number(value=value):
-            return value
-        case Elementwise(operator=operator, inputs=inputs) if not node.shape:
-            values = [constant(operand) for operand in inputs]
-            if any(value is None for value in values):
-                return None
-            known = [value for value in values if value is not None]
-            if operator in _FOLD:
-                return _FOLD[operator](known[0], known[1])
-            if operator == "negate":
-                return -known[0]
-            if operator == "divide" and node.kind == "float" and known[1]:
-                return known[0] / known[1]
-            try:
-                return Fraction(_REAL[operator](*map(float, known))) if operator in _REAL else None
-            except (ValueError, OverflowError):
-                return None
-        case _:
-            return None
+def _applied(node: Elementwise, known: Sequence[Fraction]) -> Fraction | None:
+    """Return an operator of exact numbers, a function in float64. None if that has no value."""
+    operator = node.operator
+    if operator in _FOLD:
+        return _FOLD[operator](known[0], known[1])
+    if operator == "negate":
+        return -known[0]
+    if operator == "divide" and node.kind == "float" and known[1]:
+        return known[0] / known[1]
+    try:
+        return Fraction(_REAL[operator](*map(float, known))) if operator in _REAL else None
+    except (ValueError, OverflowError):
+        return None
+
+
+def constants_of(nodes: Iterable[Node]) -> dict[Node, Fraction]:
+    """Return the exact numbers of the nodes that are made of numbers alone. Operands come before what uses them."""
+    found: dict[Node, Fraction] = {}
+    for node in nodes:
+        match node:
+            case Number(value=value):
+                found[node] = value
+            case Elementwise(shape=(), inputs=inputs) if all(each in found for each in inputs):
+                made = _applied(node, [found[each] for each in inputs])
+                if made is not None:
+                    found[node] = made
+    return found
 
 
 def refuse(message: str, span: Span | None, hint: str = "tabla eval --float has everything") -> NoReturn:

@@ -9,7 +9,7 @@ import numpy as np
 
 from tabla.graph.graph import Affine, Index
 from tabla.graph.windows import ramp
-from tabla.languages.tile.lower.region import Region
+from tabla.languages.tile.region import Region
 
 MOST_POINTS = 1 << 24
 

@@ -6,15 +6,27 @@ A whole number a of a format with I integer bits is a sum of bits: ``a = sum(2^k
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from typing import NoReturn
 
+from tabla.base.source import Span
 from tabla.graph.format import Format
 from tabla.graph.graph import Compare, Constant, Divide, Linear, Operand, Term
 from tabla.graph.whole import Part, halved, modulus, negated
-from tabla.languages.kernel.lower.builder import Sum
+from tabla.languages.kernel import tree
+from tabla.languages.kernel.faults import refused
+from tabla.languages.kernel.lower.builder import Sum, single
+from tabla.languages.kernel.lower.choices import undivided
+from tabla.languages.kernel.signatures import SIGNATURES
 
+_ONE = Constant(value=Fraction(1))
 _ZERO = Constant(value=Fraction(0))
+
+
+def is_of_bits(call: tree.Apply) -> bool:
+    """Return whether a call is an operator on the bits of integers."""
+    return SIGNATURES[call.function].rule == "integers"
 
 
 class Bits:
@@ -23,6 +35,46 @@ class Bits:
     def __init__(self, part: Part, number_format: Format) -> None:
         self._part, self._format = part, number_format
         self._places = number_format.integer - 1
+
+    def applied(self, call: tree.Apply, words: Sequence[Operand]) -> Sum:
+        """Return an operator of integers on the words of its arguments.
+
+        A number that the format cannot hold, and a shift by what is no number, are a `TablaError`.
+        """
+        for each in words:
+            if isinstance(each, Constant) and not self._format.holds(each.value):
+                self._refuse_number(f"{each.value} does not fit into {self._format}", call.span)
+        one, *others = words
+        match call.function, others:
+            case "bit_not", []:
+                return undivided((Term(factors=(_ONE,), sign=-1), Term(factors=(one,), sign=-1)))
+            case "shift_left", [places]:
+                return self._left(call, one, places)
+            case "shift_right", [places]:
+                return undivided(self.right(one, _places(call, places)))
+            case "bit_and", [other]:
+                return undivided(self.conjunction(one, other))
+        both = self.conjunction(one, others[0])
+        alone = single(both[0]) if len(both) == 1 and both[0].sign == 1 else None
+        less = Term(factors=(alone or self._part(Linear(terms=both)) if both else _ZERO,), sign=-1)
+        either = (Term(factors=(one,)), Term(factors=(others[0],)), less)
+        return undivided(either if call.function == "bit_or" else (*either, less))
+
+    def _left(self, call: tree.Apply, word: Operand, by: Operand) -> Sum:
+        places = _places(call, by)
+        if not places:
+            return _term(word)
+        factor = Fraction(1 << places)
+        if not self._format.holds(factor):
+            integers = self._format.integer
+            hint = f"an integer of {self._format} has {integers} bits: choose a format with more of them"
+            raise refused(f"{factor} does not fit {self._format}", call.span, hint)
+        return (Term(factors=(word, Constant(value=factor, span=call.span))),)
+
+    def _refuse_number(self, message: str, span: Span | None) -> NoReturn:
+        end = Fraction(self._format.highest, self._format.one)
+        hint = f"choose a format with more integer bits: the numbers of {self._format} end at {float(end):g}"
+        raise refused(message, span, hint)
 
     def remainder(self, left: Operand, right: Operand) -> Sum:
         """Return what the quotient toward zero leaves. A remainder of a division by 0 is `left`."""
@@ -103,3 +155,11 @@ def _runs(mask: int, places: int) -> Iterator[tuple[int, int]]:
         elif not one and low is not None:
             yield low, place
             low = None
+
+
+def _places(call: tree.Apply, by: Operand) -> int:
+    """Return by how many places a shift moves a word."""
+    if not isinstance(by, Constant):
+        hint = "shift by a number, or multiply with a tensor of powers of two"
+        raise refused("a shift by a tensor does not run on the machine", call.span, hint)
+    return int(by.value)
