@@ -14,6 +14,8 @@ from tabla.program.protocol import BAUD
 _PART, _BOARD = "the FPGA", "the board"
 SEEDS = 4
 """How often ``tabla synth --pnr`` places and routes unless ``--seeds`` says otherwise."""
+BOARD_SEEDS = 3
+"""How often ``tabla build`` tries a clock rate unless ``--seeds`` says otherwise. A slower rate is tried after that."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,8 +145,8 @@ class BoardOptions(Record):
     )
     seeds: int = option(
         WholeNumber(low=1),
-        "tries for each clock rate (default 1)",
-        default=1,
+        f"tries for each clock rate (default {BOARD_SEEDS})",
+        default=BOARD_SEEDS,
         group=_BOARD,
         commands=("build",),
         functions=("bitstream",),

@@ -215,6 +215,36 @@ def test_parts_of_a_kernel(name: str, tmp_path: Path) -> None:
     assert tc_warnings(text, sizes, tmp_path) == expected
 
 
+LEARNING = """input x[4]: real;
+label y[3]: real;
+model W[3, 4]: real;
+value h[3]: real;
+value d[3]: real;
+value g[3, 4]: real;
+h[i] = sum[k in 0:3](W[i, k] * x[k]) for i in 0:3;
+{}d[i] = h[i] - y[i] for i in 0:3;
+g[i, k] = d[i] * x[k] for i in 0:3, k in 0:4;
+update W -= 0.25 * g;
+"""
+REST = "value _rest[3]: real;\n_rest[i] = W[i, 3] * x[3] for i in 0:3;\n"
+TEXTS = {
+    "right": (LEARNING.format("").replace("0:3](W", "0:4](W"), []),
+    "too short": (
+        LEARNING.format(""),
+        [f"3:7 W[0..2][3] are never read; {UNDERSCORE}"],
+    ),
+    "meant": (LEARNING.format(REST), []),
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_parts_of_a_text_of_a_kernel(name: str, tmp_path: Path) -> None:
+    text, expected = TEXTS[name]
+    path = tmp_path / "layer.kernel"
+    path.write_text(text, encoding="utf-8")
+    assert parts_told(build(str(path), Options()).text_warnings) == expected
+
+
 def layer(X, Y, W):
     inputs, outputs = TensorDims(2)
     i, j = TensorIndexes(2)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from tabla.base.source import Source, TablaError
+from tabla.graph.unread_parts import Conventions
 from tabla.languages.kernel.lower import lower
 from tabla.languages.kernel.parser import parse
 from tabla.languages.kernel.text import kernel_text
@@ -40,7 +42,22 @@ def read_kernel_text(source: Source, options: ProgramOptions) -> Reading:
     if options.runtime_rate and len({update.rate for update in kernel.updates}) != 1:
         raise TablaError(f"--runtime-rate: '{path}' has not one learning rate", hint="leave it out")
     text = Preprocessed(source=source, original=source)
-    return reading_of(kernel, text, lambda: kernel_text(kernel), options)
+    read = reading_of(kernel, text, lambda: kernel_text(kernel), options)
+    return read if asked is not None else replace(read, conventions=_conventions(kernel))
+
+
+def _conventions(kernel: Kernel) -> Conventions:
+    """Return what the ranges of a text say. Each index has its range, so a range says nothing about what is meant.
+
+    Every element of a model learns, because what a gradient leaves out is 0.
+    """
+    return Conventions(
+        values=frozenset(kernel.tensors),
+        stated_is_meant=False,
+        outputs_have_sizes=False,
+        unread="assign it to a name that begins with '_' if that is meant",
+        unlearnt="",
+    )
 
 
 def reading_of(kernel: Kernel, text: Preprocessed, ast: Callable[[], str], options: ProgramOptions) -> Reading:
