@@ -245,10 +245,12 @@ class ModuleText:
         """
         if FIRST_WORDS in memory.attributes:
             return _first_words(memory, name)
-        bits = "".join(part.constant for part in cell.ports["DATA"]) if cell else ""
+        if cell is None or ANY_WORDS in memory.attributes:
+            return []
+        bits = "".join(part.constant for part in cell.ports["DATA"])
         words = [bits[len(bits) - (n + 1) * memory.width : len(bits) - n * memory.width] for n in range(memory.depth)]
         zero = "0" * memory.width
-        if not bits or ANY_WORDS in memory.attributes:
+        if not bits:
             return []
         rest = [place for place, word in enumerate(words) if word != zero]
         if memory.depth <= _TURNS:

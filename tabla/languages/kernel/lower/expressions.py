@@ -66,7 +66,7 @@ class Expressions:
     """Lowers the expressions of one statement after the other."""
 
     def __init__(self, builder: GraphBuilder, elements: Elements, reals: Container[str] | None = None) -> None:
-        """Begin. `reals` are the tensors of integers whose words are real numbers, as `lower` says."""
+        """Lower into a builder. `reals` are the tensors of integers whose words are real numbers, as `lower` says."""
         self._builder, self._elements, self._reals = builder, elements, reals
         self._integers = Integers(self, builder.number_format)
         self._owner = ""

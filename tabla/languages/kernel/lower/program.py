@@ -106,8 +106,8 @@ def lower(
 
     `results` are tensors to return beside those that the kernel returns anyway. Elements of a result that no statement
     writes are 0. With `runtime_rate` the learning rate is a word that hosts load (decision 23).
-    Of copies, `copies` are statements of the graph: those whose ranges the text states, or all, so that warnings can
-    name what they leave out.
+    `copies` says which copies of elements are statements of the graph: none, those whose ranges the text states, or
+    all. Warnings can name what such a statement leaves out.
     An integer n is the word n. With `reals` it is the real number n instead, where the format holds that: the tensors
     of integers in `reals` have such words, and so has what is made of them and of indices. Without `named_sums` no note
     says which sums may saturate before they are divided.
