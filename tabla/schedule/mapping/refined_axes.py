@@ -44,14 +44,15 @@ Refinement = tuple[Axis, int]
 """An axis, and the extent of the inner one of the two axes that it becomes."""
 
 
-def with_refined_axes(legal: Graph, pes: int) -> Graph | None:
+def with_refined_axes(legal: Graph, pes: int, cut: str = "") -> Graph | None:
     """Return the graph with refined axes, for statements that could only run at the root of an array of `pes` lanes.
 
+    `cut` is the index that will run over tap groups, if there is one, so that it cannot run over the lanes of a group.
     The result is None where no axis can be refined for such a statement. No word changes: sums are exact, and products
     keep their order.
     """
     refused = set[Refinement]()
-    wanted = list(dict.fromkeys(_wanted(legal, pes)))
+    wanted = list(dict.fromkeys(_wanted(legal, pes, cut)))
     while wanted := [each for each in wanted if each not in refused]:
         made = _Refining(legal, frozenset(refused))
         failed = made.run(wanted)
@@ -75,13 +76,13 @@ def quotient_and_rest(subscript: Affine, inner: int, box: Mapping[str, Index]) -
     return Affine.make(whole, outer), replace(rest, constant=rest.constant - whole * inner)
 
 
-def _wanted(graph: Graph, pes: int) -> Iterator[Refinement]:
+def _wanted(graph: Graph, pes: int, cut: str) -> Iterator[Refinement]:
     """Yield the refinements of axes on which a sum or an extreme that no lane can compute mentions several indices."""
     static = static_tensors(graph)
     for statement in graph.statements:
         if statement.constraints or not statement.reduced:
             continue
-        if any(fit.way != "root" for fit in fits(statement, graph, pes, static)):
+        if any(fit.way != "root" and fit.index != cut for fit in fits(statement, graph, pes, static)):
             continue
         for axis, subscript in _accesses(statement):
             for inner in sorted({c for _, c in subscript.coefficients if c > 1}) if len(subscript.names) > 1 else ():

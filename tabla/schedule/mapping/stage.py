@@ -23,7 +23,7 @@ from tabla.schedule.mapping.partition import cuts, partition
 from tabla.schedule.mapping.refined_axes import with_refined_axes
 from tabla.schedule.mapping.row_axes import divisions
 from tabla.schedule.mapping.search import Search
-from tabla.schedule.mapping.selectors import cut_axes
+from tabla.schedule.mapping.selectors import GROUP, cut_axes
 from tabla.schedule.mapping.starts import chosen, with_promise
 from tabla.templates.template import Template
 
@@ -73,7 +73,7 @@ def _parts(graph: Graph, legal: Graph, roots: int, format: Format, pes: int, eff
             divided = legalise(with_divided_rows(graph, division, roots, format), format, pes=pes)
         except TablaError:
             continue  # The machine cannot run the statements that pass rows on.
-        divided = with_refined_axes(divided, pes // roots) or divided
+        divided = with_refined_axes(divided, pes // roots, GROUP) or divided
         needed = cut_axes(divided)
         chosen_cut = next((cut for cut in cuts(divided, roots) if needed <= cut.axes), None)
         if chosen_cut is not None:

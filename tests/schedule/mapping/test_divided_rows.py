@@ -26,10 +26,12 @@ from tabla.schedule.compile import checked_schedule
 from tabla.schedule.mapping.candidates import candidates
 from tabla.schedule.mapping.divided_rows import with_divided_rows
 from tabla.schedule.mapping.effort import EFFORTS, of_calls
-from tabla.schedule.mapping.mapping import Mapping
+from tabla.schedule.mapping.fit import fits
+from tabla.schedule.mapping.mapping import Mapping, static_tensors
 from tabla.schedule.mapping.partition import cuts, partition
+from tabla.schedule.mapping.refined_axes import with_refined_axes
 from tabla.schedule.mapping.row_axes import divisions
-from tabla.schedule.mapping.selectors import cut_axes, selects
+from tabla.schedule.mapping.selectors import GROUP, cut_axes, selects
 from tabla.schedule.placing.build import judge_of
 from tabla.templates.template import template_for
 from tests.graph.runs import run_fixed
@@ -261,6 +263,23 @@ def test_the_array_computes_drawn_networks_with_divided_rows(data: st.DataObject
     groups = data.draw(st.sampled_from([2, 4, 8]))
     for mapping in best_mappings(graph, groups, pes=groups * data.draw(st.sampled_from([1, 2, 4]))):
         agree_on(checked_schedule(graph, mapping, mapping.template, Q6_10), samples=2)
+
+
+def test_groups_of_channels_run_in_the_lanes_of_each_tap_group() -> None:
+    layers = Layers([2, 8, 8])
+    x = layers.relu(layers.convolution("x", 2, 8, (3, 3)))
+    graph = graph_of(layers.model(layers.convolution(x, 8, 8, (3, 3), groups=4), "grouped"))
+    divided = legalise(with_divided_rows(graph, next(divisions(graph, 2)), 2, Q6_10), Q6_10, pes=16)
+    # The index of the tap groups could run over lanes, but no longer once it is cut.
+    assert with_refined_axes(divided, 8) is None
+    refined = with_refined_axes(divided, 8, GROUP)
+    assert refined is not None
+    cut = next(cut for cut in cuts(refined, 2) if cut_axes(refined) <= cut.axes)
+    made = partition(refined, cut, 2)
+    boxes = [s for s in made.statements if s.target == "t2.rows" and s.reduced]
+    assert boxes
+    for box in boxes:
+        assert "lane" in {fit.way for fit in fits(box, made, 8, static_tensors(made)) if fit.index == "g"}
 
 
 def test_rows_that_are_passed_on_count_as_no_products() -> None:
