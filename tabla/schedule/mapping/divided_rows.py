@@ -143,13 +143,13 @@ class _Dividing:
         """The rows of whole tensors that groups take, by axis and the number of rows of a group."""
         found = dict[tuple[Axis, int], Rows]()
         for local in self.division.statements:
-            rows = self.division.rows[local.axis[0]].rows
+            divided = self.division.rows[local.axis[0]]
             for window in local.windows:
                 if self._is_divided(window.axis):
                     continue
-                own = window.stride * rows
+                own = window.stride * divided.rows
                 old = found.get((window.axis, own), Rows(axis=window.axis[1], rows=own, clean=own))
-                found[window.axis, own] = old.reaching(window, rows)
+                found[window.axis, own] = old.reaching(window, divided.made)
         return found
 
     def _is_divided(self, axis: Axis | None) -> bool:
@@ -182,28 +182,36 @@ class _Dividing:
             constraints=tuple(c for c in statement.constraints if local.index not in c.names),
         )
         index, edges, kept = local.index, self._edges(name), self._rows(f"{name}.rows", name, rows.kept)
+        first, last = rows.made
         if edges and prod(each.extent for each in made.reduced) > MOST_POINTS:
             # The rows that are passed on are read where no row of a neighbour is awaited.
             self._add_rows(made, index, self._rows(f"{name}.own", name, rows.rows), 0, rows.rows)
             made, index = self._copy_of_rows(name), ROW
-        if rows.clean:
-            self._add_rows(made, index, kept, 0, rows.clean, rows.before)
-        if rows.clean < rows.rows:
-            self._mask(made, index, rows)
+        clean = rows.clean if rows.zeros else last + 1
+        if first < 0 and rows.zeros:
+            self._mask(made, index, f"{name}.ahead", first, -first)
+            first = 0
+        if first < clean:
+            self._add_rows(made, index, kept, first, clean - first, rows.before + first)
+        if clean <= last:
+            self._mask(made, index, f"{name}.some", clean, last + 1 - clean)
         for edge in edges:
             own = self._rows(f"{name}.{edge.name}.own", name, edge.count)
             self._add_rows(made, index, own, edge.first, edge.count)
 
-    def _mask(self, statement: Statement, index: str, rows: Rows) -> None:
-        """Add the statements that compute the rows that are not clean. Those that do not exist become zeros."""
-        name, count = statement.target, rows.rows - rows.clean
-        some, shape = self._rows(f"{name}.some", name, count), self._map(name)
-        self._add_rows(statement, index, some, rows.clean, count)
+    def _mask(self, statement: Statement, index: str, some: str, first: int, count: int) -> None:
+        """Add the statements that compute `count` rows of each group, from its row `first` on, first into `some`.
+
+        Those that the tensor does not have become zeros.
+        """
+        name = statement.target
+        rows, shape = self.division.rows[name], self._map(name)
+        self._add_rows(statement, index, self._rows(some, name, count), first, count)
         self._add_sum(
             f"{name}.rows",
-            shape.at(Affine.index(GROUP), Affine.index(ROW) + rows.before + rows.clean),
+            shape.at(Affine.index(GROUP), Affine.index(ROW) + rows.before + first),
             shape.indices(self._groups(GROUP), Index(name=ROW, low=0, high=count)),
-            self.selectors.inside(shape.extent, rows),
+            self.selectors.inside(shape.extent, rows, first, count),
             Read(tensor=some, subscripts=shape.at(Affine.index(GROUP), Affine.index(ROW))),
         )
 
@@ -282,7 +290,7 @@ class _Dividing:
         last = _Edge(
             name="last", side=-1, first=own - ahead, count=ahead, reach=rows.before, givers=self._givers(0, having - 1)
         )
-        return [edge for edge in (first, last) if edge.reach]
+        return [edge for edge in (first, last) if edge.reach and not rows.computed]
 
     def _givers(self, low: int, high: int) -> Index:
         """Return the index of the groups from `low` to `high`, but of one at least, so that a sum adds something."""

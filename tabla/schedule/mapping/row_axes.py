@@ -9,12 +9,8 @@ proportion: a pool of two rows makes half as many rows as it reads.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from fractions import Fraction
-from math import gcd, lcm
-
-import networkx as nx
 
 from tabla.graph.graph import (
     Affine,
@@ -44,6 +40,10 @@ class Window:
     high: int
     zeros: bool
 
+    def reach(self, first: int, last: int) -> tuple[int, int]:
+        """Return the first and the last row that is read for the rows `first` to `last` of what is written."""
+        return self.stride * first + self.low, self.stride * last + self.high
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Local:
@@ -59,9 +59,10 @@ class Local:
 class Rows:
     """How one tensor is divided: the rows of `axis` that each group owns, and those of its neighbours that it keeps.
 
-    Group g owns the rows from ``rows*g`` on. It keeps `before` rows before its own, and `after` rows behind them. The
-    last groups may own rows that the tensor does not have. Some statement relies on it that these are zeros if not all
-    rows are `clean`: those that every group has.
+    Group g owns the rows from ``rows*g`` on. It keeps `before` rows before its own, and `after` rows behind them: it
+    computes these itself if they are `computed`, and else its neighbours pass them on. Groups may own or keep rows that
+    the tensor does not have. With `zeros` some statement relies on it that these are zeros. The first `clean` rows of
+    every group are rows of the tensor, or need not be zeros.
     """
 
     axis: int
@@ -69,16 +70,23 @@ class Rows:
     clean: int
     before: int = 0
     after: int = 0
+    computed: bool = False
+    zeros: bool = False
 
     @property
     def kept(self) -> int:
         """The number of rows that a group keeps, with those of its neighbours."""
         return self.before + self.rows + self.after
 
-    def reaching(self, window: Window, rows: int) -> Rows:
-        """Return the division with which a group finds all that it reads through a window for so many rows."""
-        last = window.stride * (rows - 1) + window.high
-        return replace(self, before=max(self.before, -window.low), after=max(self.after, last - self.rows + 1))
+    @property
+    def made(self) -> tuple[int, int]:
+        """The first and the last row that a group computes, counted from its first own row."""
+        return (-self.before, self.rows + self.after - 1) if self.computed else (0, self.rows - 1)
+
+    def reaching(self, window: Window, theirs: tuple[int, int]) -> Rows:
+        """Return the division with which a group finds all that it reads through a window for the rows `theirs`."""
+        first, last = window.reach(*theirs)
+        return replace(self, before=max(self.before, -first), after=max(self.after, last - self.rows + 1))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,87 +100,7 @@ class Division:
     rows: dict[str, Rows]
 
 
-def divisions(graph: Graph, groups: int) -> Iterator[Division]:
-    """Yield the ways to divide the rows of a graph's maps between `groups` tap groups.
-
-    The first divides as many maps as it can. Each further one leaves out the maps with the fewest rows.
-    """
-    local = list(_all_local(graph))
-    if not any(_reaches(window) for each in local for window in each.windows):
-        return
-    found = set[frozenset[str]]()
-    heights = {each.axis: graph.tensors[each.axis[0]].shape[each.axis[1]] for each in local}
-    for least in sorted({height for height in heights.values() if height > 1}):
-        division = _division(graph, groups, [each for each in local if heights[each.axis] >= least])
-        if division is not None and frozenset(division.rows) not in found:
-            found.add(frozenset(division.rows))
-            yield division
-
-
-def _division(graph: Graph, groups: int, statements: Sequence[Local]) -> Division | None:
-    """Return the division of all maps that some local statements write; None where no map can be divided."""
-    local = {each.axis: each for each in statements}
-    joined: nx.Graph[Axis] = nx.Graph()
-    joined.add_nodes_from(local)
-    for each in local.values():
-        for window in each.windows:
-            if window.axis in local:
-                joined.add_edge(each.axis, window.axis, coarse=each.axis, stride=window.stride)
-    parts = [sorted(part) for part in nx.connected_components(joined)]
-    taken = list[Local]()
-    rows = dict[str, Rows]()
-    for part in sorted(parts, key=lambda part: (-sum(graph.statements[local[a].statement].points for a in part), part)):
-        names = {tensor for tensor, _ in part}
-        reach = any(_reaches(window) for axis in part for window in local[axis].windows)
-        if len(names) < len(part) or not names.isdisjoint(rows) or not reach:
-            continue
-        divided = _rows_of(graph, [local[axis] for axis in part], joined, groups)
-        if divided is not None:
-            rows |= divided
-            taken += [local[axis] for axis in part]
-    if not taken:
-        return None
-    return Division(statements=tuple(sorted(taken, key=lambda each: each.statement)), rows=rows)
-
-
-def _reaches(window: Window) -> bool:
-    """Say whether a window has more than the row itself. If none has, an ordinary cut divides the axis."""
-    return (window.stride, window.low, window.high) != (1, 0, 0)
-
-
-def _rows_of(graph: Graph, part: Sequence[Local], joined: nx.Graph[Axis], groups: int) -> dict[str, Rows] | None:
-    """Return the rows of the tensors of one part; None where no number of rows fits all of them."""
-    ratios = {part[0].axis: Fraction(1)}
-    for one, other in nx.edge_bfs(joined, part[0].axis):
-        edge = joined.edges[one, other]
-        finer = Fraction(edge["stride"]) if edge["coarse"] == one else Fraction(1, edge["stride"])
-        ratios.setdefault(other, ratios[one] * finer)
-    scale = lcm(*(ratio.denominator for ratio in ratios.values()))
-    common = gcd(*(int(ratio * scale) for ratio in ratios.values()))
-    whole = {axis: int(ratio * scale) // common for axis, ratio in ratios.items()}
-    extents = {(t, d): graph.tensors[t].shape[d] for t, d in whole}
-    steps = max(-(-extents[axis] // (groups * ratio)) for axis, ratio in whole.items())
-    own = {axis: steps * ratio for axis, ratio in whole.items()}
-    rows = {axis: Rows(axis=axis[1], rows=count, clean=count) for axis, count in own.items()}
-    for each in part:
-        uneven = own[each.axis] * groups != extents[each.axis]
-        if uneven and isinstance(graph.statements[each.statement].operation, Function | Divide):
-            return None
-        for window in each.windows:
-            axis = window.axis
-            if axis not in rows:
-                continue
-            if own[axis] != window.stride * own[each.axis]:
-                return None
-            rows[axis] = rows[axis].reaching(window, own[each.axis])
-            if window.zeros:
-                # Rows of the last group that the tensor does not have are not clean.
-                clean = min(own[axis], max(0, extents[axis] - (groups - 1) * own[axis]))
-                rows[axis] = replace(rows[axis], clean=clean)
-    return {tensor: divided for (tensor, _), divided in rows.items()}
-
-
-def _all_local(graph: Graph) -> Iterator[Local]:
+def all_local(graph: Graph) -> Iterator[Local]:
     """Yield the statements that are local along an index, for each such index."""
     written = Counter(statement.target for statement in graph.statements)
     for statement in graph.statements:

@@ -65,14 +65,18 @@ class Selectors:
         held = own & self._held(extent, rows, first, count)
         return self._read(f"own.{extent}.{rows.rows}.{first}.{count}", held, (EACH, PART, ROW))
 
-    def inside(self, extent: int, rows: Rows) -> Read:
-        """Return the word that is 1 for those rows of a group that are not clean, but that the tensor has."""
-        held = self._held(extent, rows, rows.clean, rows.rows - rows.clean)
-        return self._read(f"inside.{extent}.{rows.rows}", held, (GROUP, ROW))
+    def inside(self, extent: int, rows: Rows, first: int, count: int) -> Read:
+        """Return the word that is 1 for rows that the tensor has, and 0 for others.
+
+        The tensor has `extent` rows in all. The `count` rows begin with the row `first` of a group.
+        """
+        held = self._held(extent, rows, first, count)
+        return self._read(f"inside.{extent}.{rows.rows}.{first:+d}.{count}", held, (GROUP, ROW))
 
     def _held(self, extent: int, rows: Rows, first: int, count: int) -> NDArray[np.bool_]:
         """Return, for each group and each of `count` rows from its row `first` on, whether the tensor has the row."""
-        found: NDArray[np.bool_] = np.arange(self.groups)[:, None] * rows.rows + first + np.arange(count) < extent
+        row = np.arange(self.groups)[:, None] * rows.rows + first + np.arange(count)
+        found: NDArray[np.bool_] = (row >= 0) & (row < extent)
         return found
 
     def _read(self, name: str, ones: NDArray[np.bool_], indices: tuple[str, ...]) -> Read:

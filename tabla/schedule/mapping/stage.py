@@ -21,7 +21,7 @@ from tabla.schedule.mapping.judge import Judge, Judged, judged, most_cycles
 from tabla.schedule.mapping.mapping import Mapping
 from tabla.schedule.mapping.partition import cuts, partition
 from tabla.schedule.mapping.refined_axes import with_refined_axes
-from tabla.schedule.mapping.row_axes import divisions
+from tabla.schedule.mapping.row_divisions import divisions
 from tabla.schedule.mapping.search import Search
 from tabla.schedule.mapping.selectors import GROUP, cut_axes
 from tabla.schedule.mapping.starts import chosen, with_promise
@@ -68,7 +68,7 @@ def _parts(graph: Graph, legal: Graph, roots: int, format: Format, pes: int, eff
         yield with_products(partition(legal, cut, roots), format)
     if graph.updates or not format.holds(1):
         return
-    for division in itertools.islice(divisions(graph, roots), effort.cuts):
+    for division in itertools.islice(divisions(graph, roots, pes // roots), effort.cuts):
         try:
             divided = legalise(with_divided_rows(graph, division, roots, format), format, pes=pes)
         except TablaError:

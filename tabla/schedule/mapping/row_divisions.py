@@ -1,0 +1,206 @@
+"""The ways to divide the rows of a network's maps between tap groups.
+
+A group owns some rows of each map. A statement may also read rows of the neighbours. Either they pass these rows on, or
+the group computes them itself, from more rows of what it reads. The second takes fewer cycles where a row is made from
+few products, as behind a convolution of one channel: a row that is passed on takes a slot for each of its words and
+each group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cache
+from math import gcd, lcm, prod
+
+import networkx as nx
+
+from tabla.graph.graph import Divide, Function, Graph
+from tabla.schedule.mapping.partition import Axis
+from tabla.schedule.mapping.row_axes import Division, Local, Rows, Window, all_local
+
+Owned = Mapping[Axis, int]
+"""The number of rows of each tensor that a group owns."""
+
+
+def divisions(graph: Graph, groups: int, lanes: int) -> Iterator[Division]:
+    """Yield the ways to divide the rows of a graph's maps between `groups` tap groups of `lanes` lanes each.
+
+    The first divides as many maps as it can. Each further one leaves out the maps with the fewest rows.
+    """
+    local = list(all_local(graph))
+    if not any(_reaches(window) for each in local for window in each.windows):
+        return
+    found = set[frozenset[str]]()
+    heights = {each.axis: graph.tensors[each.axis[0]].shape[each.axis[1]] for each in local}
+    for least in sorted({height for height in heights.values() if height > 1}):
+        division = _division(graph, groups, lanes, [each for each in local if heights[each.axis] >= least])
+        if division is not None and frozenset(division.rows) not in found:
+            found.add(frozenset(division.rows))
+            yield division
+
+
+def _division(graph: Graph, groups: int, lanes: int, statements: Sequence[Local]) -> Division | None:
+    """Return the division of all maps that some local statements write; None where no map can be divided."""
+    local = {each.axis: each for each in statements}
+    joined: nx.Graph[Axis] = nx.Graph()
+    joined.add_nodes_from(local)
+    for each in local.values():
+        for window in each.windows:
+            if window.axis in local:
+                joined.add_edge(each.axis, window.axis, coarse=each.axis, stride=window.stride)
+    parts = [sorted(part) for part in nx.connected_components(joined)]
+    taken = list[Local]()
+    rows = dict[str, Rows]()
+    for part in sorted(parts, key=lambda part: (-sum(graph.statements[local[a].statement].points for a in part), part)):
+        names = {tensor for tensor, _ in part}
+        reach = any(_reaches(window) for axis in part for window in local[axis].windows)
+        if len(names) < len(part) or not names.isdisjoint(rows) or not reach:
+            continue
+        divided = _Part(graph, {axis: local[axis] for axis in part}, groups, lanes).rows(joined)
+        if divided is not None:
+            rows |= divided
+            taken += [local[axis] for axis in part]
+    if not taken:
+        return None
+    return Division(statements=tuple(sorted(taken, key=lambda each: each.statement)), rows=rows)
+
+
+def _reaches(window: Window) -> bool:
+    """Say whether a window has more than the row itself. If none has, an ordinary cut divides the axis."""
+    return (window.stride, window.low, window.high) != (1, 0, 0)
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """Maps that local statements join, to be divided between `groups` tap groups of `lanes` lanes each."""
+
+    graph: Graph
+    local: Mapping[Axis, Local]
+    groups: int
+    lanes: int
+
+    def rows(self, joined: nx.Graph[Axis]) -> dict[str, Rows] | None:
+        """Return the rows of the tensors; None where no number of rows fits all of them."""
+        ratios = self._ratios(joined)
+        divided = self._with_neighbours(self._owned(ratios, ratios))
+        if divided is None:
+            return None
+        # The groups need not own all rows of a tensor if each of them computes all that it reads.
+        whole = self._read_whole()
+        needed = [axis for axis in ratios if axis in whole or not divided[axis].computed]
+        if needed:
+            fewer = self._with_neighbours(self._owned(ratios, needed), frozenset(ratios).difference(needed))
+            divided = fewer or divided
+        return {tensor: rows for (tensor, _), rows in divided.items()}
+
+    def _ratios(self, joined: nx.Graph[Axis]) -> dict[Axis, int]:
+        """Return in what proportion the tensors have rows."""
+        first = next(iter(self.local))
+        ratios = {first: Fraction(1)}
+        for one, other in nx.edge_bfs(joined, first):
+            edge = joined.edges[one, other]
+            finer = Fraction(edge["stride"]) if edge["coarse"] == one else Fraction(1, edge["stride"])
+            ratios.setdefault(other, ratios[one] * finer)
+        scale = lcm(*(ratio.denominator for ratio in ratios.values()))
+        common = gcd(*(int(ratio * scale) for ratio in ratios.values()))
+        return {axis: int(ratio * scale) // common for axis, ratio in ratios.items()}
+
+    def _owned(self, ratios: Mapping[Axis, int], needed: Sequence[Axis] | Mapping[Axis, int]) -> Owned:
+        """Return the fewest rows of each tensor with which the groups own all rows of those that are `needed`."""
+        steps = max(-(-self._extent(axis) // (self.groups * ratios[axis])) for axis in needed)
+        return {axis: steps * ratio for axis, ratio in ratios.items()}
+
+    def _extent(self, axis: Axis) -> int:
+        return self.graph.tensors[axis[0]].shape[axis[1]]
+
+    def _read_whole(self) -> frozenset[Axis]:
+        """Return the axes of tensors of which every group needs all rows, or a sum over all of them."""
+        tensors = {tensor for _, tensor in self.graph.results}
+        inside = {each.statement for each in self.local.values()}
+        for statement in self.graph.statements:
+            if statement.id not in inside:
+                tensors.update(statement.sources)
+        return frozenset(axis for axis in self.local if axis[0] in tensors)
+
+    def _with_neighbours(self, own: Owned, must: frozenset[Axis] = frozenset()) -> dict[Axis, Rows] | None:
+        """Return the rows of each tensor with those of the neighbours; None if a group cannot find what it reads.
+
+        Rows of the neighbours are computed where that takes fewer slots than to pass them on, and in `must`.
+        """
+        rows = {axis: Rows(axis=axis[1], rows=count, clean=count) for axis, count in own.items()}
+        price = _Price(self, own)
+        for each in sorted(self.local.values(), key=lambda each: -each.statement):
+            mine, uneven = rows[each.axis], own[each.axis] * self.groups != self._extent(each.axis)
+            irregular = isinstance(self.graph.statements[each.statement].operation, Function | Divide)
+            if uneven and irregular:
+                return None
+            if mine.before or mine.after:
+                computed = each.axis in must or price.is_computed(each.axis, mine.before, mine.after)
+                mine = rows[each.axis] = replace(mine, computed=computed)
+            if mine.computed and irregular:
+                return None
+            for window in each.windows:
+                axis = window.axis
+                if axis not in rows:
+                    continue
+                if own[axis] != window.stride * own[each.axis]:
+                    return None
+                rows[axis] = rows[axis].reaching(window, mine.made)
+                if window.zeros:
+                    # Rows of the last group that the tensor does not have are not clean.
+                    clean = min(own[axis], max(0, self._extent(axis) - (self.groups - 1) * own[axis]))
+                    rows[axis] = replace(rows[axis], clean=clean, zeros=True)
+        return rows
+
+
+class _Price:
+    """What the rows of neighbours take, in slots of the lanes of a group: an estimate."""
+
+    def __init__(self, part: _Part, own: Owned) -> None:
+        self.part = part
+        self.own = own
+        self._cheapest = cache(self._of_neighbours)
+
+    def is_computed(self, axis: Axis, before: int, after: int) -> bool:
+        """Say whether a group had better compute so many rows of its neighbours than have them passed on."""
+        operation = self.part.graph.statements[self.part.local[axis].statement].operation
+        if isinstance(operation, Function | Divide):
+            # Of rows that do not exist, functions would count domain errors.
+            return False
+        return self._computed(axis, before, after) < self._passed_on(axis, before, after)
+
+    def _of_neighbours(self, axis: Axis, before: int, after: int) -> float:
+        if not before and not after:
+            return 0.0
+        chosen = self._computed if self.is_computed(axis, before, after) else self._passed_on
+        return chosen(axis, before, after)
+
+    def _passed_on(self, axis: Axis, before: int, after: int) -> float:
+        """Return the slots with which the words come up from each group, reach all groups, and are taken by one."""
+        return (before + after) * self._words(axis) * (self.part.groups + 2)
+
+    def _computed(self, axis: Axis, before: int, after: int) -> float:
+        """Return the slots of the rows themselves, and of what they are computed from."""
+        part, each = self.part, self.part.local[axis]
+        statement = part.graph.statements[each.statement]
+        channels = max((i.extent for i in statement.indices if i.name != each.index), default=1)
+        products = prod(i.extent for i in statement.reduced)
+        slots = (before + after) * self._words(axis) / channels * -(-channels // part.lanes) * products
+        rows = self.own[axis]
+        for window in each.windows:
+            first, last = window.reach(-before, rows + after - 1)
+            least, most = window.reach(0, rows - 1)
+            if window.axis in part.local:
+                theirs = self.own[window.axis]
+                slots += self._cheapest(window.axis, max(0, -first), max(0, last - theirs + 1))
+                slots -= self._cheapest(window.axis, max(0, -least), max(0, most - theirs + 1))
+            else:
+                # A row of a whole tensor is chosen by a product, and comes to the lanes.
+                slots += (least - first + last - most) * self._words(window.axis) * 2
+        return slots
+
+    def _words(self, axis: Axis) -> int:
+        """Return the words of a row of a tensor."""
+        return self.part.graph.tensors[axis[0]].size // self.part.graph.tensors[axis[0]].shape[axis[1]]
