@@ -25,7 +25,7 @@ from tabla.graph.format import Format
 from tabla.graph.graph import Affine, Graph, Index, Linear, Operand, Read, Statement, Tensor, Term
 from tabla.graph.rewrite import with_operands
 from tabla.schedule.mapping.partition import Axis
-from tabla.schedule.mapping.row_axes import Division, Local, Rows
+from tabla.schedule.mapping.row_axes import Division, Local, Rows, summed_along
 from tabla.schedule.mapping.selectors import EACH, GROUP, PART, ROW, Selectors
 
 MOST_POINTS = 16
@@ -244,22 +244,19 @@ class _Dividing:
     def _sum_of_rows(self, statement: Statement) -> Statement | None:
         """Return a sum over all rows of divided tensors as one over the rows of each group; None for anything else.
 
-        Rows that do not exist would be summed, too, so every group must have all of its rows.
+        Rows that do not exist are summed, too, so they must be zeros.
         """
         operation, theirs = statement.operation, self.division.rows
-        if not isinstance(operation, Linear) or statement.constraints:
+        index = summed_along(statement, {tensor: rows.axis for tensor, rows in theirs.items()})
+        if index is None or not isinstance(operation, Linear):
             return None
-        divided = [read for read in statement.reads if read.tensor in theirs]
-        along = {read.subscripts[theirs[read.tensor].axis] for read in divided}
-        index = next((i for i in statement.reduced if along == {Affine.index(i.name)}), None)
-        if index is None or any(index.name not in t.reduce for t in operation.terms if t.reduce):
+        divided = {read.tensor for read in statement.reads if read.tensor in theirs}
+        counts = {theirs[tensor].rows for tensor in divided}
+        extents = {self._map(tensor).extent for tensor in divided}
+        if len(counts) > 1 or extents != {index.high} or index.low:
             return None
-        # Every mention of the index is that of a row.
-        if sum(index.name in s.names for read in statement.reads for s in read.subscripts) > len(divided):
-            return None
-        own, rest = divmod(index.high, self.selectors.groups)
-        extents = {(theirs[read.tensor].rows, self._map(read.tensor).extent) for read in divided}
-        if rest or index.low or extents != {(own, index.high)}:
+        own = counts.pop()
+        if own * self.selectors.groups != index.high and not all(theirs[tensor].zeros for tensor in divided):
             return None
 
         def change(operand: Operand) -> Operand:

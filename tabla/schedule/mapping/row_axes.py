@@ -9,7 +9,7 @@ proportion: a pool of two rows makes half as many rows as it reads.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from tabla.graph.graph import (
@@ -150,6 +150,24 @@ def local_along(graph: Graph, statement: Statement, index: Index) -> Local | Non
     return Local(
         statement=statement.id, index=index.name, axis=(statement.target, written[0]), windows=tuple(windows.values())
     )
+
+
+def summed_along(statement: Statement, axes: Mapping[str, int]) -> Index | None:
+    """Return the index over which a statement sums all rows of tensors; None if it does anything else with them.
+
+    `axes` has the axis of the rows of each tensor that counts.
+    """
+    operation = statement.operation
+    divided = [read for read in statement.reads if read.tensor in axes]
+    if not divided or not isinstance(operation, Linear) or statement.constraints:
+        return None
+    along = {read.subscripts[axes[read.tensor]] for read in divided}
+    index = next((i for i in statement.reduced if along == {Affine.index(i.name)}), None)
+    if index is None or any(index.name not in term.reduce for term in operation.terms if term.reduce):
+        return None
+    # Every mention of the index is that of a row.
+    mentions = sum(index.name in s.names for read in statement.reads for s in read.subscripts)
+    return index if mentions == len(divided) else None
 
 
 def _bounded(graph: Graph, statement: Statement, index: Index, constraint: Affine) -> list[tuple[Axis, Affine]] | None:

@@ -18,7 +18,7 @@ import networkx as nx
 
 from tabla.graph.graph import Divide, Function, Graph
 from tabla.schedule.mapping.partition import Axis
-from tabla.schedule.mapping.row_axes import Division, Local, Rows, Window, all_local
+from tabla.schedule.mapping.row_axes import Division, Local, Rows, Window, all_local, summed_along
 
 Owned = Mapping[Axis, int]
 """The number of rows of each tensor that a group owns."""
@@ -124,12 +124,21 @@ class _Part:
                 tensors.update(statement.sources)
         return frozenset(axis for axis in self.local if axis[0] in tensors)
 
+    def _summed(self) -> frozenset[Axis]:
+        """Return the axes of tensors whose rows some statement sums. Rows that do not exist must be zeros there."""
+        axes, inside = dict(self.local.keys()), {each.statement for each in self.local.values()}
+        others = (statement for statement in self.graph.statements if statement.id not in inside)
+        sources = {tensor for each in others if summed_along(each, axes) is not None for tensor in each.sources}
+        return frozenset(axis for axis in self.local if axis[0] in sources)
+
     def _with_neighbours(self, own: Owned, must: frozenset[Axis] = frozenset()) -> dict[Axis, Rows] | None:
         """Return the rows of each tensor with those of the neighbours; None if a group cannot find what it reads.
 
         Rows of the neighbours are computed where that takes fewer slots than to pass them on, and in `must`.
         """
         rows = {axis: Rows(axis=axis[1], rows=count, clean=count) for axis, count in own.items()}
+        for axis in self._summed():
+            rows[axis] = replace(rows[axis], clean=self._clean(axis, own), zeros=True)
         price = _Price(self, own)
         for each in sorted(self.local.values(), key=lambda each: -each.statement):
             mine, uneven = rows[each.axis], own[each.axis] * self.groups != self._extent(each.axis)
@@ -149,10 +158,12 @@ class _Part:
                     return None
                 rows[axis] = rows[axis].reaching(window, mine.made)
                 if window.zeros:
-                    # Rows of the last group that the tensor does not have are not clean.
-                    clean = min(own[axis], max(0, self._extent(axis) - (self.groups - 1) * own[axis]))
-                    rows[axis] = replace(rows[axis], clean=clean, zeros=True)
+                    rows[axis] = replace(rows[axis], clean=self._clean(axis, own), zeros=True)
         return rows
+
+    def _clean(self, axis: Axis, own: Owned) -> int:
+        """Return how many rows of each group are rows of the tensor: the last groups may have fewer."""
+        return min(own[axis], max(0, self._extent(axis) - (self.groups - 1) * own[axis]))
 
 
 class _Price:
