@@ -10,6 +10,9 @@ from tabla.schedule.mapping.joined import joined
 from tabla.schedule.mapping.judge import Judge, Judged, judged, most_cycles
 from tabla.schedule.mapping.mapping import Mapping
 
+FEW_CYCLES = 4
+"""The cycles that a change may save beside the waiting that it is known to shorten."""
+
 
 def improved(best: Judged, judge: Judge, effort: Effort) -> Judged:
     """Return the best mapping that changes of one statement at a time lead to.
@@ -20,7 +23,7 @@ def improved(best: Judged, judge: Judge, effort: Effort) -> Judged:
     Scheduling a mapping takes time for each of its statements, and each statement has changes of its own. So a round of
     a long program would take time with the square of its length, and there would be a round for each cycle that can be
     saved. Therefore it has as many changes as schedule `effort.work` statements, and rounds must save
-    `effort.least_gain`.
+    `effort.least_gain`. Where that is more than the few cycles that any change may save, so must each change.
     """
     statements = len(best.mapping.graph.statements)
     least_gain = effort.least_gain if statements > effort.short else 0.0
@@ -30,7 +33,9 @@ def improved(best: Judged, judge: Judge, effort: Effort) -> Judged:
         most = max(1, effort.work // (statements * len(beam)))
         for start in beam:
             slowest = start.aim(effort) + effort.detour
-            for change in _new_changes(start, seen, most if statements > effort.short else None, effort):
+            least = least_gain * start.figures.cycles
+            least = least if least > FEW_CYCLES else 0.0
+            for change in _new_changes(start, seen, most if statements > effort.short else None, least, effort):
                 made = judged(change, judge, most_cycles(slowest, effort))
                 if made is not None and made.aim(effort) <= slowest:
                     where = _changed(start.mapping, change)
@@ -45,19 +50,20 @@ def improved(best: Judged, judge: Judge, effort: Effort) -> Judged:
     return followed(followed(best, undivided, judge, effort), joined, judge, effort)
 
 
-def _new_changes(start: Judged, seen: set[str], most: int | None, effort: Effort) -> list[Mapping]:
+def _new_changes(start: Judged, seen: set[str], most: int | None, least: float, effort: Effort) -> list[Mapping]:
     """Return the changes of a mapping that are not among `seen`, and add them there.
 
-    If there are more than `most`, those are left out, and not seen, that can shorten the least waiting.
+    Those are left out that cannot shorten the waiting by `least` cycles. If there are still more than `most`, those
+    are left out, and not seen, that can shorten it the least.
     """
     unseen: dict[str, Mapping] = {}
     for change in changes(start.mapping, effort):
         if (key := repr(change)) not in seen:
             unseen.setdefault(key, change)
-    if most is not None and len(unseen) > most:
+    if most is not None:
         hopes = {key: _waiting(start, change) for key, change in unseen.items()}
         best = set(sorted(unseen, key=lambda key: -hopes[key])[:most])
-        unseen = {key: change for key, change in unseen.items() if key in best}
+        unseen = {key: change for key, change in unseen.items() if key in best and hopes[key] >= least}
     seen.update(unseen)
     return list(unseen.values())
 
