@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from math import prod
 
 from tabla.graph.graph import (
     Affine,
@@ -133,7 +134,7 @@ def local_along(graph: Graph, statement: Statement, index: Index) -> Local | Non
         outputs = {other.name for other in statement.indices}
         if len(mentions) > 1 or subscript.coefficient(index.name) < 1 or not outputs.isdisjoint(rest.names):
             return None
-        if graph.tensors[read.tensor].role not in ("value", "input"):
+        if not is_complete(graph, read.tensor):
             return None
         low, high = rest.bounds(box)
         axis = (read.tensor, mentions[0])
@@ -150,6 +151,22 @@ def local_along(graph: Graph, statement: Statement, index: Index) -> Local | Non
     return Local(
         statement=statement.id, index=index.name, axis=(statement.target, written[0]), windows=tuple(windows.values())
     )
+
+
+def is_complete(graph: Graph, tensor: str) -> bool:
+    """Say whether a tensor is an input or a value, and every element of it has a word.
+
+    A group may take elements that the statements of the whole map do not read, for rows that do not exist.
+    """
+    held = graph.tensors[tensor]
+    if held.role != "value":
+        return held.role == "input"
+    written = 0
+    for statement in graph.statements:
+        outputs = {index.name for index in statement.indices}
+        if statement.target == tensor and not any(outputs.issuperset(c.names) for c in statement.constraints):
+            written += prod(index.extent for index in statement.indices)
+    return held.filled or written == held.size
 
 
 def summed_along(statement: Statement, axes: Mapping[str, int]) -> Index | None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
-from math import inf
+from collections.abc import Iterator
 
 from tabla.base.source import TablaError
 from tabla.graph.format import Format
@@ -16,8 +15,9 @@ from tabla.schedule.mapping.candidates import candidates, roots_to_try, side_by_
 from tabla.schedule.mapping.capacity import LARGEST_PLACE, largest_tensor
 from tabla.schedule.mapping.divided_rows import with_divided_rows
 from tabla.schedule.mapping.effort import Effort, of_calls
+from tabla.schedule.mapping.groups import Group, all_judged
 from tabla.schedule.mapping.improve import improved
-from tabla.schedule.mapping.judge import Judge, Judged, judged, most_cycles
+from tabla.schedule.mapping.judge import Judge
 from tabla.schedule.mapping.mapping import Mapping
 from tabla.schedule.mapping.partition import cuts, partition
 from tabla.schedule.mapping.refined_axes import with_refined_axes
@@ -37,22 +37,22 @@ def map_graph(
     mapping exactly. Raises `TablaError` for a program of which no mapping can be scheduled.
 
     Candidates by an estimate are judged for one root, for several sequencers side by side, and for each way to cut the
-    graph between several roots. Changes then go on from the best of them. Axes are refined where some statement could
-    run at the root alone, and where that makes the schedule of one root better.
+    graph between several roots: first the best of each, then the others where it is not hopeless. Changes then go on
+    from the best of them. Axes are refined where some statement could run at the root alone, and where that makes the
+    schedule of one root better.
     """
     effort = effort if graph.updates else of_calls(effort)
     one = template.with_roots(1).with_sequencers(max(1, template.sequencers))
     groups = [_with_one_root(graph, legal, one, judge, effort)]
     if (refined := with_refined_axes(legal, one.lanes)) is not None:
-        made = _fastest(candidates(refined, one, effort), judge, effort)
-        if made and made[0].merit(effort) < groups[0][0].merit(effort):
+        made = Group(candidates(refined, one, effort), judge, effort)
+        if made.found and made.found[0].merit(effort) < groups[0].found[0].merit(effort):
             legal, groups = refined, [made]
-    groups += [[found] for found in _judged(side_by_side(legal, template, effort), judge)]
+    groups += [Group([mapping], judge, effort) for mapping in side_by_side(legal, template, effort)]
     for roots in roots_to_try(template, effort):
         for part in _parts(graph, legal, roots, format, template.pes, effort):
-            least = min(group[0].merit(effort)[0] for group in groups if group)
-            groups.append(_fastest(candidates(part, one.with_roots(roots), effort), judge, effort, least))
-    starts = [with_promise(group, judge, effort) for group in groups if group]
+            groups.append(Group(candidates(part, one.with_roots(roots), effort), judge, effort))
+    starts = [with_promise(found, judge, effort) for found in all_judged(groups, effort)]
     if not effort.starts:
         return min((start for group in starts for start in group), key=lambda start: start.merit).found.mapping
     # A network that is divided between groups has many more statements than its text.
@@ -80,42 +80,11 @@ def _parts(graph: Graph, legal: Graph, roots: int, format: Format, pes: int, eff
             yield partition(divided, chosen_cut, roots)
 
 
-def _judged(mappings: Iterable[Mapping], judge: Judge) -> list[Judged]:
-    """Judge mappings; those that cannot be scheduled are left out."""
-    return [found for mapping in mappings if (found := judged(mapping, judge)) is not None]
-
-
-def _fastest(mappings: Iterable[Mapping], judge: Judge, effort: Effort, least: float = inf) -> list[Judged]:
-    """Judge mappings, the fastest first. One that takes too many cycles to be a start of changes may be left out.
-
-    The mappings end where the fastest of them is hopeless: `least` are the weighed cycles of the best of other groups.
-    """
-    found: list[Judged] = []
-    for mapping in mappings:
-        if found and found[0].merit(effort)[0] > effort.hopeless * least:
-            break
-        made = judged(mapping, judge, most_cycles(_slowest_start(found, effort), effort))
-        if made is not None:
-            found = sorted([*found, made], key=lambda each: each.merit(effort))
-    return found
-
-
-def _slowest_start(found: list[Judged], effort: Effort) -> float:
-    """Return the cycles beyond which no further mapping of a group can be a start of changes.
-
-    A start is near the fastest one, or its promise is asked for. `found` has the fastest mapping first.
-    """
-    asked = max(1, effort.hastened)
-    if len(found) < asked:
-        return inf
-    return max(found[asked - 1].merit(effort)[0], effort.far * found[0].merit(effort)[0])
-
-
-def _with_one_root(graph: Graph, legal: Graph, template: Template, judge: Judge, effort: Effort) -> list[Judged]:
-    """Judge the candidates of one root. If none can be scheduled, everything is computed at the root."""
-    made = _fastest(candidates(legal, template, effort), judge, effort)
-    made = made or _judged([Search(legal, template, effort=effort).at_root()], judge)
-    if not made:
+def _with_one_root(graph: Graph, legal: Graph, template: Template, judge: Judge, effort: Effort) -> Group:
+    """Return the candidates of one root. If none can be scheduled, everything is computed at the root."""
+    made = Group(candidates(legal, template, effort), judge, effort)
+    made = made if made.found else Group([Search(legal, template, effort=effort).at_root()], judge, effort)
+    if not made.found:
         raise TablaError(
             f"the program is too large: it needs a memory of more than {LARGEST_PLACE:,} words",
             *largest_tensor(graph),

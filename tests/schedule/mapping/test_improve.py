@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
@@ -10,15 +9,10 @@ import pytest
 from benchmarks.learning.problems import Problem
 from tabla.driver import build
 from tabla.schedule.compile import schedule_graph
-from tabla.schedule.mapping.candidates import candidates
 from tabla.schedule.mapping.effort import DEFAULT_EFFORT, EFFORTS, Effort
-from tabla.schedule.mapping.improve import improved
-from tabla.schedule.mapping.judge import Figures, Judged
-from tabla.schedule.mapping.mapping import Mapping as Mapped
 from tabla.schedule.placing.schedule import Schedule
 from tabla.templates.template import template_for
 from tests.schedule.agreement import Q6_10, agree, shaped_graph
-from tests.schedule.mapping.judges import figures
 
 NETWORK = """
 mu = 0.25;
@@ -60,31 +54,6 @@ def test_more_effort_is_never_slower_here(sizes: tuple[int, int, int]) -> None:
     found = [cycles(sizes, 8, effort) for effort in EFFORTS[:3]]
     assert found == sorted(found, reverse=True)
     assert found[0] > found[-1]
-
-
-def changes_judged(cycles: int, waits: Mapping[int, int]) -> int:
-    """Count the changes of a long program that are judged, if it waits so long for its statements, by number."""
-    problem = Problem(kind="backprop", sizes=(16, 8, 4))
-    made = build(problem.file, problem.options(8))
-    start = candidates(made.legal, template_for(8), DEFAULT)[0]
-    number = len(start.graph.statements)
-    figures_of = figures(cycles, waits=tuple(waits.get(n, 0) for n in range(number)))
-    asked = list[Mapped]()
-
-    def judge(mapping: Mapped, most: float) -> Figures:
-        asked.append(mapping)
-        return figures_of
-
-    improved(Judged(mapping=start, figures=figures_of), judge, replace(DEFAULT, short=0))
-    return len(asked)
-
-
-def test_changes_of_a_long_program_are_judged_where_a_unit_waits() -> None:
-    nowhere, somewhere = changes_judged(100_000, {}), changes_judged(100_000, dict.fromkeys(range(50), 100))
-    # A cycle here and there is less than a thousandth of the sample.
-    assert nowhere == changes_judged(100_000, dict.fromkeys(range(50), 1)) < somewhere
-    # Where a thousandth is a few cycles, waiting does not tell what a change may save.
-    assert changes_judged(1_000, {}) > nowhere
 
 
 def rising(schedule: Schedule) -> bool:

@@ -81,13 +81,25 @@ def test_changes_of_statements_that_wait_come_first() -> None:
     assert repr(chosen) != repr(every[0])
 
 
+def test_changes_for_which_no_unit_waits_are_left_out() -> None:
+    mapping = layers(9)
+
+    def judged(cycles: int, wait: int) -> int:
+        return len(tried(mapping, replace(EFFORT, short=8), lambda _: figures(cycles, waits=(wait,) * 9)))
+
+    every = len(list(changes(mapping, EFFORT)))
+    # A change touches a statement and one that reads its results. Two times 40 cycles are less than a thousandth.
+    assert judged(100_000, 0) == judged(100_000, 40) == 0
+    assert judged(100_000, 100) == every
+    # A thousandth of a short sample is a cycle, which any change may save.
+    assert judged(1_000, 0) == every
+
+
 def test_a_round_that_saves_too_little_is_the_last() -> None:
     """Each mapping that is judged saves one cycle of 100,000, and the first round has several."""
     mapping = layers(9)
-    slow, some = (
-        (lambda n: figures(100_000 - n, waits=(0,) * 9)),
-        (lambda n: figures(100_000 - 200 * n, waits=(0,) * 9)),
-    )
+    waits = (1000,) * 9
+    slow, some = (lambda n: figures(100_000 - n, waits=waits)), (lambda n: figures(100_000 - 200 * n, waits=waits))
     one_round = len(list(changes(mapping, EFFORT)))
     assert len(tried(mapping, replace(EFFORT, short=8), slow)) == one_round
     assert len(tried(mapping, replace(EFFORT, short=8), some)) > one_round
@@ -97,7 +109,7 @@ def test_a_round_that_saves_too_little_is_the_last() -> None:
 
 def test_what_a_last_round_saves_is_kept() -> None:
     mapping = layers(9)
-    judge = Recording(lambda n: figures(100_000 - n, waits=(0,) * 9))
+    judge = Recording(lambda n: figures(100_000 - n, waits=(1000,) * 9))
     start = Judged(mapping=mapping, figures=judge.figures_of(0))
     best = improved(start, judge, replace(EFFORT, short=8))
     assert best.figures.cycles == 100_000 - len(judge.seen)

@@ -7,10 +7,12 @@ import pytest
 
 from benchmarks.networks.layers import Layers
 from tabla.graph.graph import Graph
+from tabla.graph.verify import verify
 from tabla.schedule.mapping.divided_rows import with_divided_rows
 from tabla.schedule.mapping.row_axes import Rows
 from tabla.schedule.mapping.row_divisions import divisions
-from tests.schedule.mapping.test_divided_rows import Q6_10, graph_of, same_words
+from tests.schedule.agreement import Q6_10, shaped_graph
+from tests.schedule.mapping.test_divided_rows import graph_of, same_words
 
 
 def pair(channels: int, outputs: int, rows: int = 16, *, pads: int | None = None) -> onnx.ModelProto:
@@ -78,3 +80,23 @@ def test_the_mean_of_a_map_is_a_sum_over_the_rows_of_each_group(rows: int) -> No
     divided = with_divided_rows(graph, division, 4, Q6_10)
     assert "t1" not in divided.tensors, "no group needs the rows of all others"
     same_words(graph, divided)
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_rows_are_taken_from_tensors_that_are_written_whole(first: int) -> None:
+    graph = shaped_graph(
+        f"""
+        model_input x[9]; model_input w[3];
+        iterator i[{first}:9]; iterator h[0:6]; iterator k[0:3]; iterator l[0:4];
+        t[i] = x[i] + 1;
+        u[h] = sum[k](w[k] * t[h + k + 1]);
+        y[l] = sum[k](w[k] * u[l + k]);
+        """
+    )
+    # Nothing reads t[0], but a group may take it beside the rows that it needs.
+    found = list(divisions(graph, 2, 4))
+    assert any("u" in division.rows for division in found) == (first == 0)
+    for division in found:
+        divided = with_divided_rows(graph, division, 2, Q6_10)
+        verify(divided)
+        same_words(graph, divided)
