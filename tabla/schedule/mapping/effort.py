@@ -65,7 +65,8 @@ class Effort:
       are made. `hastened`: schedules of each cut that are judged so.
     * `far`: what the promising starts promise, and what all others take, is at most so many times the fewest cycles.
       `hopeless`: schedules of a cut are judged until the fastest of them is known to take more than so many times the
-      fewest cycles. `alike`: two schedules with the same number of roots whose cycles differ by no more than this
+      fewest cycles. `hopeless_of_long` holds instead for programs of more than `short` statements, whose schedules for
+      one cut differ less. `alike`: two schedules with the same number of roots whose cycles differ by no more than this
       fraction are taken for one.
     * `change_beam`: schedules that go on to the next round of changes; `patience`: rounds without a gain after which
       the search ends; `detour`: cycles that one change may cost.
@@ -105,6 +106,7 @@ class Effort:
     hastened: int = 3
     far: float = 1.12
     hopeless: float = 1.5
+    hopeless_of_long: float = 1.15
     alike: float = 0.002
     change_beam: int = 2
     patience: int = 1
@@ -157,6 +159,7 @@ EFFORTS = (
         hastened=8,
         far=1.25,
         hopeless=2.0,
+        hopeless_of_long=1.5,
         change_beam=5,
         patience=3,
         detour=6,

@@ -31,7 +31,9 @@ class Group:
         """Judge the candidates that wait, unless the group is hopeless beside one that takes `least` weighed cycles."""
         effort = self._effort
         for mapping in self._waiting:
-            if self.found[0].merit(effort)[0] > effort.hopeless * least:
+            long = len(mapping.graph.statements) > effort.short
+            hopeless = effort.hopeless_of_long if long else effort.hopeless
+            if self.found[0].merit(effort)[0] > hopeless * least:
                 break
             self._add(mapping)
 
