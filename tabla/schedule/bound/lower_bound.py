@@ -83,7 +83,7 @@ def _bound(graph: Graph, template: Template, format: Format, *, choosing: bool) 
     graph, latencies = without_scatters(graph), Latencies(template, format)
     circuit = busiest_circuit(graph, template, latencies, zero_or_one(graph), choosing=choosing)
     functions = sum(evaluations(graph).values())
-    plain, model = _plain_path(graph, latencies)
+    plain, model = plain_path(graph, latencies)
     if plain > circuit.cycles:
         circuit = Circuit(cycles=plain, kind="chain", words=(model,))
     return Bound(
@@ -115,7 +115,7 @@ def evaluations(graph: Graph) -> dict[str, int]:
     return found
 
 
-def _plain_path(graph: Graph, latencies: Latencies) -> tuple[int, str]:
+def plain_path(graph: Graph, latencies: Latencies) -> tuple[int, str]:
     """Return the cycles of the longest circuit by latencies alone, and its model: read, a chain of statements, write.
 
     A tensor that several statements write counts with the quickest of them, and a model only if its updates
