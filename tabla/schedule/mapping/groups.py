@@ -14,13 +14,15 @@ class Group:
     """The candidates of one number of roots and one cut, those with the best estimate first.
 
     `found` has those that were judged, the fastest first. In the beginning this is the first candidate that can be
-    scheduled. It is empty if there is none.
+    scheduled. It is empty if there is none. A group that is `patient` is never hopeless in a short program, whose
+    candidates may differ much.
     """
 
-    def __init__(self, mappings: Iterable[Mapping], judge: Judge, effort: Effort) -> None:
+    def __init__(self, mappings: Iterable[Mapping], judge: Judge, effort: Effort, *, patient: bool = False) -> None:
         self.found: list[Judged] = []
         self._judge = judge
         self._effort = effort
+        self._patient = patient
         self._waiting: Iterator[Mapping] = iter(mappings)
         for mapping in self._waiting:
             self._add(mapping)
@@ -31,11 +33,15 @@ class Group:
         """Judge the candidates that wait, unless the group is hopeless beside one that takes `least` weighed cycles."""
         effort = self._effort
         for mapping in self._waiting:
-            long = len(mapping.graph.statements) > effort.short
-            hopeless = effort.hopeless_of_long if long else effort.hopeless
-            if self.found[0].merit(effort)[0] > hopeless * least:
+            if self.found[0].merit(effort)[0] > self._hopeless(mapping) * least:
                 break
             self._add(mapping)
+
+    def _hopeless(self, mapping: Mapping) -> float:
+        """Return how many times the fewest cycles are too many for a group with such a mapping."""
+        if len(mapping.graph.statements) > self._effort.short:
+            return self._effort.hopeless_of_long
+        return inf if self._patient else self._effort.hopeless
 
     def _add(self, mapping: Mapping) -> None:
         """Judge a mapping. One that takes too many cycles to be a start of changes may be left out."""

@@ -37,7 +37,7 @@ def map_graph(
     mapping exactly. Raises `TablaError` for a program of which no mapping can be scheduled.
 
     Candidates by an estimate are judged for one root, for several sequencers side by side, and for each way to cut the
-    graph between several roots: first the best of each, then the others where it is not hopeless. Changes then go on
+    graph between several roots: first the first of each, then the others where it is not hopeless. Changes then go on
     from the best of them. Axes are refined where some statement could run at the root alone, and where that makes the
     schedule of one root better.
     """
@@ -45,7 +45,7 @@ def map_graph(
     one = template.with_roots(1).with_sequencers(max(1, template.sequencers))
     groups = [_with_one_root(graph, legal, one, judge, effort)]
     if (refined := with_refined_axes(legal, one.lanes)) is not None:
-        made = Group(candidates(refined, one, effort), judge, effort)
+        made = Group(candidates(refined, one, effort), judge, effort, patient=True)
         if made.found and made.found[0].merit(effort) < groups[0].found[0].merit(effort):
             legal, groups = refined, [made]
     groups += [Group([mapping], judge, effort) for mapping in side_by_side(legal, template, effort)]
@@ -82,7 +82,7 @@ def _parts(graph: Graph, legal: Graph, roots: int, format: Format, pes: int, eff
 
 def _with_one_root(graph: Graph, legal: Graph, template: Template, judge: Judge, effort: Effort) -> Group:
     """Return the candidates of one root. If none can be scheduled, everything is computed at the root."""
-    made = Group(candidates(legal, template, effort), judge, effort)
+    made = Group(candidates(legal, template, effort), judge, effort, patient=True)
     made = made if made.found else Group([Search(legal, template, effort=effort).at_root()], judge, effort)
     if not made.found:
         raise TablaError(
