@@ -16,8 +16,9 @@ from math import gcd, lcm, prod
 
 import networkx as nx
 
-from tabla.graph.graph import Divide, Function, Graph
+from tabla.graph.graph import Divide, Function, Graph, Index, Statement
 from tabla.schedule.mapping.partition import Axis
+from tabla.schedule.mapping.refined_axes import quotient_and_rest
 from tabla.schedule.mapping.row_axes import Division, Local, Rows, Window, all_local, summed_along
 
 Owned = Mapping[Axis, int]
@@ -166,6 +167,16 @@ class _Part:
         return min(own[axis], max(0, self._extent(axis) - (self.groups - 1) * own[axis]))
 
 
+def _runs_over_lanes(statement: Statement, index: Index) -> bool:
+    """Say whether an output index may run over lanes: what is read mentions it alone, or an axis can be refined so."""
+    for subscript in (s for read in statement.reads for s in read.subscripts if index.name in s.names):
+        inner = subscript.coefficient(index.name)
+        alone = len(subscript.names) == 1
+        if not alone and (inner < 2 or quotient_and_rest(subscript, inner, statement.box) is None):
+            return False
+    return True
+
+
 class _Price:
     """What the rows of neighbours take, in slots of the lanes of a group: an estimate."""
 
@@ -196,7 +207,8 @@ class _Price:
         """Return the slots of the rows themselves, and of what they are computed from."""
         part, each = self.part, self.part.local[axis]
         statement = part.graph.statements[each.statement]
-        channels = max((i.extent for i in statement.indices if i.name != each.index), default=1)
+        spread = (i for i in statement.indices if i.name != each.index and _runs_over_lanes(statement, i))
+        channels = max((i.extent for i in spread), default=1)
         products = prod(i.extent for i in statement.reduced)
         slots = (before + after) * self._words(axis) / channels * -(-channels // part.lanes) * products
         rows = self.own[axis]

@@ -27,15 +27,18 @@ def rows_of(graph: Graph, groups: int, lanes: int) -> dict[str, Rows]:
 
 
 @pytest.mark.parametrize(
-    ("channels", "lanes", "computed"),
+    ("channels", "outputs", "lanes", "computed"),
     [
-        pytest.param(1, 16, True, id="9 products are fewer slots than 6 groups take"),
-        pytest.param(64, 16, False, id="576 products are not"),
-        pytest.param(1, 1, False, id="one lane computes the channels one after the other"),
+        pytest.param(1, 16, 16, True, id="9 products are fewer slots than 6 groups take"),
+        pytest.param(64, 16, 16, False, id="576 products are not"),
+        pytest.param(1, 16, 1, False, id="one lane computes the channels one after the other"),
+        pytest.param(1, 1, 16, False, id="the columns of a window do not run over lanes"),
     ],
 )
-def test_rows_of_few_products_are_computed_by_their_readers(channels: int, lanes: int, computed: bool) -> None:
-    graph = graph_of(pair(channels, 16))
+def test_rows_of_few_products_are_computed_by_their_readers(
+    channels: int, outputs: int, lanes: int, computed: bool
+) -> None:
+    graph = graph_of(pair(channels, outputs))
     found = rows_of(graph, 4, lanes)
     assert found["t1"].computed == computed and (found["t1"].before, found["t1"].after) == (1, 1)
     # The rectifier needs the rows that it is computed from.
