@@ -77,14 +77,20 @@ def quotient_and_rest(subscript: Affine, inner: int, box: Mapping[str, Index]) -
 
 
 def _wanted(graph: Graph, pes: int, cut: str) -> Iterator[Refinement]:
-    """Yield the refinements of axes on which a sum or an extreme that no lane can compute mentions several indices."""
+    """Yield the refinements of axes on which a sum or an extreme that no lane can compute mentions several indices.
+
+    Of other sums, the axes of weights are wanted, as of a dense layer that reads a whole map: ``w[n][49*c + 7*h + v]``.
+    Then c may run over lanes.
+    """
     static = static_tensors(graph)
     for statement in graph.statements:
         if statement.constraints or not statement.reduced:
             continue
-        if any(fit.way != "root" and fit.index != cut for fit in fits(statement, graph, pes, static)):
-            continue
+        in_lanes = any(fit.way != "root" and fit.index != cut for fit in fits(statement, graph, pes, static))
+        summed = {index.name for index in statement.reduced}
         for axis, subscript in _accesses(statement):
+            if in_lanes and (axis[0] not in static or not summed.issuperset(subscript.names)):
+                continue
             for inner in sorted({c for _, c in subscript.coefficients if c > 1}) if len(subscript.names) > 1 else ():
                 if quotient_and_rest(subscript, inner, statement.box) is not None:
                     yield axis, inner

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.networks.layers import Layers
 from tabla.base.source import Source
 from tabla.graph.evaluate import evaluate_fixed
 from tabla.graph.graph import Affine, Gather, Graph, Index
@@ -27,6 +28,7 @@ from tabla.schedule.mapping.refined_axes import quotient_and_rest, with_refined_
 from tabla.templates.template import template_for
 from tabla.tile import TensorIndexes, TensorOutput, descend, max
 from tests.schedule.agreement import MANY_ROOTS, Q6_10, agree
+from tests.schedule.mapping.test_divided_rows import graph_of
 
 Shapes = dict[str, tuple[int, ...]]
 
@@ -115,6 +117,16 @@ def test_groups_run_in_the_lanes() -> None:
     # Each tap group has one of the convolution's groups, and all lanes multiply.
     schedule = agree(graph, template_for(32), Q6_10, samples=2)
     assert schedule.template.roots == 4 and schedule.cycles <= 192 + 64
+
+
+def test_weights_of_a_dense_layer_get_the_axes_of_the_map_that_it_reads() -> None:
+    layers = Layers([8, 5, 1])
+    graph = graph_of(layers.model(layers.dense(layers.add("Flatten", "x", axis=1), 8 * 5, 2), "dense"))
+    assert changed(graph) == {"w0": (2, 8, 5)}
+    # Two outputs would fill two lanes. The channels fill all eight, and the tree adds them.
+    schedule = agree(graph, template_for(8), Q6_10, samples=2, effort=EFFORTS[0])
+    assert {fit.way for fit in schedule.mapping.fits} == {"tree"}
+    assert schedule.cycles <= 8 * 5
 
 
 def test_depth_multipliers_run_in_the_lanes() -> None:
