@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tabla.base.source import Span
-from tabla.graph.constraints import Mask, TooManyPoints, applying, coordinates, ends, possible, values
+from tabla.graph.constraints import Mask, TooManyPoints, applying, coordinates, ends, points, possible, values
 from tabla.graph.graph import Affine, Gather, Graph, Index, Operand, Read, Statement, Tensor
 from tabla.graph.verify import operands_with_indices
 from tabla.graph.windows import ramp
@@ -42,6 +42,12 @@ class Access:
         """Return how many elements a subscript moves on at once. Fewer than that may be left over at an end."""
         several = [abs(c) for name, c in self.subscripts[axis].coefficients if self.index(name).extent > 1]
         return max(several, default=1)
+
+
+def is_written_whole(graph: Graph, tensor: str) -> bool:
+    """Say whether the statements that write a tensor write every element of it."""
+    written = sum(points(s, [index.name for index in s.indices]) for s in graph.writers(tensor))
+    return written >= graph.tensors[tensor].size
 
 
 def write_of(statement: Statement) -> Access:

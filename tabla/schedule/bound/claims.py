@@ -12,7 +12,6 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from tabla.graph.constraints import points
 from tabla.graph.graph import Affine, Graph, Index, Read, Statement
 from tabla.schedule.bound.distances import NOW, Distances, Times
 from tabla.schedule.bound.trains import Train
@@ -64,12 +63,6 @@ def first_word(graph: Graph, tensor: str) -> Claim:
     """Claim the first element of a tensor, at distance 0."""
     shape = graph.tensors[tensor].shape
     return Claim(pins=frozenset(axis for axis, extent in enumerate(shape) if extent > 1), times=NOW)
-
-
-def whole(graph: Graph, tensor: str) -> bool:
-    """Return whether the statements that write a tensor write every element of it."""
-    written = sum(points(s, [index.name for index in s.indices]) for s in graph.writers(tensor))
-    return written >= graph.tensors[tensor].size
 
 
 def pinned_indices(subscripts: tuple[Affine, ...], pins: Pins, box: Mapping[str, Index]) -> frozenset[str] | None:

@@ -11,6 +11,7 @@ import math
 from collections.abc import Sequence
 from functools import reduce
 
+from tabla.graph.accesses import is_written_whole
 from tabla.graph.graph import Graph, Linear, Statement
 from tabla.schedule.bound.claims import (
     Claim,
@@ -22,7 +23,6 @@ from tabla.schedule.bound.claims import (
     plain,
     reads_all,
     sources,
-    whole,
 )
 from tabla.schedule.bound.distances import NOW, Distances, Times
 from tabla.schedule.bound.latencies import Pinned
@@ -36,7 +36,7 @@ def dependent(graph: Graph, tensor: str, distances: Distances) -> Reach:
     models = {
         model: own[following].kept(distances)
         for model, following in graph.updates.items()
-        if following in own and whole(graph, following)
+        if following in own and is_written_whole(graph, following)
     }
     return Reach(own=own, other=_spread(graph, models, distances))
 

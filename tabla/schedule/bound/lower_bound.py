@@ -20,6 +20,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from tabla.base.html import block, paragraph, table
+from tabla.graph.accesses import is_written_whole
 from tabla.graph.format import Format
 from tabla.graph.graph import Divide, Function, Graph
 from tabla.graph.independent import independent
@@ -27,7 +28,6 @@ from tabla.graph.operations import zero_or_one
 from tabla.graph.work import multiplicity, work_by_term
 from tabla.schedule.bound import stream
 from tabla.schedule.bound.best_choice import Circuit, busiest_circuit
-from tabla.schedule.bound.claims import whole
 from tabla.schedule.bound.latencies import Latencies
 from tabla.schedule.bound.scatters import without_scatters
 from tabla.schedule.bound.shares import Shares
@@ -127,7 +127,7 @@ def plain_path(graph: Graph, latencies: Latencies) -> tuple[int, str]:
     """
     laws, longest = timing(), (0, "")
     for model, following in graph.updates.items():
-        if not whole(graph, following):
+        if not is_written_whole(graph, following):
             continue
         reach: dict[str, int] = {model: laws.memory_read}
         shortest: dict[str, int] = {}

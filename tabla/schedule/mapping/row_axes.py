@@ -9,10 +9,10 @@ proportion: a pool of two rows makes half as many rows as it reads.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, replace
-from math import prod
 
+from tabla.graph.accesses import is_written_whole
 from tabla.graph.graph import (
     Affine,
     Compare,
@@ -24,6 +24,7 @@ from tabla.graph.graph import (
     Linear,
     Read,
     Statement,
+    Tensor,
 )
 from tabla.schedule.mapping.partition import Axis
 
@@ -104,18 +105,22 @@ class Division:
 def all_local(graph: Graph) -> Iterator[Local]:
     """Yield the statements that are local along an index, for each such index."""
     written = Counter(statement.target for statement in graph.statements)
+    complete = {tensor.name for tensor in graph.tensors.values() if _is_complete(graph, tensor)}
     for statement in graph.statements:
         target = graph.tensors[statement.target]
         if target.role != "value" or target.filled or written[target.name] > 1:
             continue
         for index in statement.indices:
-            found = local_along(graph, statement, index)
+            found = _local_along(graph, statement, index, complete)
             if found is not None:
                 yield found
 
 
-def local_along(graph: Graph, statement: Statement, index: Index) -> Local | None:
-    """Return what a statement reads along one of its output indices; None if it is not local along the index."""
+def _local_along(graph: Graph, statement: Statement, index: Index, complete: Container[str]) -> Local | None:
+    """Return what a statement reads along one of its output indices; None if it is not local along the index.
+
+    `complete` are the tensors of which groups may take any rows.
+    """
     if not isinstance(statement.operation, Linear | Compare | Extreme | Function | Divide):
         return None
     written = [d for d, s in enumerate(statement.write) if index.name in s.names]
@@ -134,7 +139,7 @@ def local_along(graph: Graph, statement: Statement, index: Index) -> Local | Non
         outputs = {other.name for other in statement.indices}
         if len(mentions) > 1 or subscript.coefficient(index.name) < 1 or not outputs.isdisjoint(rest.names):
             return None
-        if not is_complete(graph, read.tensor):
+        if read.tensor not in complete:
             return None
         low, high = rest.bounds(box)
         axis = (read.tensor, mentions[0])
@@ -153,20 +158,14 @@ def local_along(graph: Graph, statement: Statement, index: Index) -> Local | Non
     )
 
 
-def is_complete(graph: Graph, tensor: str) -> bool:
+def _is_complete(graph: Graph, tensor: Tensor) -> bool:
     """Say whether a tensor is an input or a value, and every element of it has a word.
 
     A group may take elements that the statements of the whole map do not read, for rows that do not exist.
     """
-    held = graph.tensors[tensor]
-    if held.role != "value":
-        return held.role == "input"
-    written = 0
-    for statement in graph.statements:
-        outputs = {index.name for index in statement.indices}
-        if statement.target == tensor and not any(outputs.issuperset(c.names) for c in statement.constraints):
-            written += prod(index.extent for index in statement.indices)
-    return held.filled or written == held.size
+    return tensor.role == "input" or (
+        tensor.role == "value" and (tensor.filled or is_written_whole(graph, tensor.name))
+    )
 
 
 def summed_along(statement: Statement, axes: Mapping[str, int]) -> Index | None:
