@@ -74,7 +74,8 @@ class Effort:
       result or update; the stream then has as many words a beat as make fewer beats.
     * `work`: in a program of more than `short` statements, how many statements the mappings of one round have in all. A
       round then takes the same time for every length of a program. `least_gain`: a round of such a program that saves
-      less than this fraction of the cycles is like one without a gain.
+      less than this fraction of the cycles is like one without a gain. `few_cycles`: what a change may save beside the
+      waiting that it is known to shorten; changes are left out only where they must save more.
     * `parts`: numbers of strands that an update is divided into; `most_turns`: strands of one chain at the root.
     """
 
@@ -113,6 +114,7 @@ class Effort:
     detour: int = 2
     work: int = 3000
     least_gain: float = 0.001
+    few_cycles: int = 4
     parts: tuple[int, ...] = (2, 3, 4, 8)
     most_turns: int = 10
     objective: Objective = "throughput"

@@ -21,7 +21,7 @@ class Group:
     def __init__(self, mappings: Iterable[Mapping], judge: Judge, effort: Effort, *, patient: bool = False) -> None:
         self.found: list[Judged] = []
         self._judge = judge
-        self._effort = effort
+        self.effort = effort
         self._patient = patient
         self._waiting: Iterator[Mapping] = iter(mappings)
         for mapping in self._waiting:
@@ -31,30 +31,30 @@ class Group:
 
     def judge_others(self, least: float) -> None:
         """Judge the candidates that wait, unless the group is hopeless beside one that takes `least` weighed cycles."""
-        effort = self._effort
+        effort = self.effort
         for mapping in self._waiting:
             if self.found[0].merit(effort)[0] > self._hopeless(mapping) * least:
                 break
             self._add(mapping)
 
     def _hopeless(self, mapping: Mapping) -> float:
-        """Return how many times the fewest cycles are too many for a group with such a mapping."""
-        if len(mapping.graph.statements) > self._effort.short:
-            return self._effort.hopeless_of_long
-        return inf if self._patient else self._effort.hopeless
+        """Return the limit of a group with such a mapping, in multiples of the fewest cycles."""
+        if len(mapping.graph.statements) > self.effort.short:
+            return self.effort.hopeless_of_long
+        return inf if self._patient else self.effort.hopeless
 
     def _add(self, mapping: Mapping) -> None:
         """Judge a mapping. One that takes too many cycles to be a start of changes may be left out."""
-        made = judged(mapping, self._judge, most_cycles(self._slowest_start(), self._effort))
+        made = judged(mapping, self._judge, most_cycles(self._slowest_start(), self.effort))
         if made is not None:
-            self.found = sorted([*self.found, made], key=lambda each: each.merit(self._effort))
+            self.found = sorted([*self.found, made], key=lambda each: each.merit(self.effort))
 
     def _slowest_start(self) -> float:
         """Return the cycles beyond which no further mapping can be a start of changes.
 
         A start is near the fastest one, or its promise is asked for.
         """
-        effort, found = self._effort, self.found
+        effort, found = self.effort, self.found
         asked = max(1, effort.hastened)
         if len(found) < asked:
             return inf

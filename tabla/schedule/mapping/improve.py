@@ -10,9 +10,6 @@ from tabla.schedule.mapping.joined import joined
 from tabla.schedule.mapping.judge import Judge, Judged, judged, most_cycles
 from tabla.schedule.mapping.mapping import Mapping
 
-FEW_CYCLES = 4
-"""The cycles that a change may save beside the waiting that it is known to shorten."""
-
 
 def improved(best: Judged, judge: Judge, effort: Effort) -> Judged:
     """Return the best mapping that changes of one statement at a time lead to.
@@ -23,7 +20,7 @@ def improved(best: Judged, judge: Judge, effort: Effort) -> Judged:
     Scheduling a mapping takes time for each of its statements, and each statement has changes of its own. So a round of
     a long program would take time with the square of its length, and there would be a round for each cycle that can be
     saved. Therefore it has as many changes as schedule `effort.work` statements, and rounds must save
-    `effort.least_gain`. Where that is more than the few cycles that any change may save, so must each change.
+    `effort.least_gain`. Where that is more than `effort.few_cycles`, so must each change.
     """
     statements = len(best.mapping.graph.statements)
     least_gain = effort.least_gain if statements > effort.short else 0.0
@@ -34,7 +31,7 @@ def improved(best: Judged, judge: Judge, effort: Effort) -> Judged:
         for start in beam:
             slowest = start.aim(effort) + effort.detour
             least = least_gain * start.figures.cycles
-            least = least if least > FEW_CYCLES else 0.0
+            least = least if least > effort.few_cycles else 0.0
             for change in _new_changes(start, seen, most if statements > effort.short else None, least, effort):
                 made = judged(change, judge, most_cycles(slowest, effort))
                 if made is not None and made.aim(effort) <= slowest:

@@ -8,11 +8,11 @@ each group.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
-from math import gcd, lcm, prod
+from math import gcd, inf, lcm, prod
 
 import networkx as nx
 
@@ -83,17 +83,17 @@ class _Part:
     lanes: int
 
     def rows(self, joined: nx.Graph[Axis]) -> dict[str, Rows] | None:
-        """Return the rows of the tensors; None where no number of rows fits all of them."""
+        """Return how each tensor is divided; None if the rows of one do not fit those of another."""
         ratios = self._ratios(joined)
         divided = self._with_neighbours(self._owned(ratios, ratios))
         if divided is None:
             return None
-        # The groups need not own all rows of a tensor if each of them computes all that it reads.
-        whole = self._read_whole()
-        needed = [axis for axis in ratios if axis in whole or not divided[axis].computed]
-        if needed:
-            fewer = self._with_neighbours(self._owned(ratios, needed), frozenset(ratios).difference(needed))
-            divided = fewer or divided
+        # The groups need not own all rows of a tensor if each of them computes all that it reads. What no statement of
+        # the part reads is not computed so, so there is always a tensor that they own.
+        computed = {axis for axis, rows in divided.items() if rows.computed} - self._read_whole()
+        if computed:
+            owned = self._owned(ratios, ratios.keys() - computed)
+            divided = self._with_neighbours(owned, computed) or divided
         return {tensor: rows for (tensor, _), rows in divided.items()}
 
     def _ratios(self, joined: nx.Graph[Axis]) -> dict[Axis, int]:
@@ -108,7 +108,7 @@ class _Part:
         common = gcd(*(int(ratio * scale) for ratio in ratios.values()))
         return {axis: int(ratio * scale) // common for axis, ratio in ratios.items()}
 
-    def _owned(self, ratios: Mapping[Axis, int], needed: Sequence[Axis] | Mapping[Axis, int]) -> Owned:
+    def _owned(self, ratios: Mapping[Axis, int], needed: Iterable[Axis]) -> Owned:
         """Return the fewest rows of each tensor with which the groups own all rows of those that are `needed`."""
         steps = max(-(-self._extent(axis) // (self.groups * ratios[axis])) for axis in needed)
         return {axis: steps * ratio for axis, ratio in ratios.items()}
@@ -117,7 +117,7 @@ class _Part:
         return self.graph.tensors[axis[0]].shape[axis[1]]
 
     def _read_whole(self) -> frozenset[Axis]:
-        """Return the axes of tensors of which every group needs all rows, or a sum over all of them."""
+        """Return the axes of the tensors that are results, or that statements outside of the part read."""
         tensors = {tensor for _, tensor in self.graph.results}
         inside = {each.statement for each in self.local.values()}
         for statement in self.graph.statements:
@@ -132,43 +132,51 @@ class _Part:
         sources = {tensor for each in others if summed_along(each, axes) is not None for tensor in each.sources}
         return frozenset(axis for axis in self.local if axis[0] in sources)
 
-    def _with_neighbours(self, own: Owned, must: frozenset[Axis] = frozenset()) -> dict[Axis, Rows] | None:
+    def _with_neighbours(self, own: Owned, must: Container[Axis] = ()) -> dict[Axis, Rows] | None:
         """Return the rows of each tensor with those of the neighbours; None if a group cannot find what it reads.
 
         Rows of the neighbours are computed where that takes fewer slots than to pass them on, and in `must`.
         """
         rows = {axis: Rows(axis=axis[1], rows=count, clean=count) for axis, count in own.items()}
         for axis in self._summed():
-            rows[axis] = replace(rows[axis], clean=self._clean(axis, own), zeros=True)
+            rows[axis] = self._with_zeros(axis, rows[axis])
         price = _Price(self, own)
         for each in sorted(self.local.values(), key=lambda each: -each.statement):
-            mine, uneven = rows[each.axis], own[each.axis] * self.groups != self._extent(each.axis)
-            irregular = isinstance(self.graph.statements[each.statement].operation, Function | Divide)
-            if uneven and irregular:
+            mine = rows[each.axis]
+            if own[each.axis] * self.groups != self._extent(each.axis) and self.counts_errors(each):
                 return None
             if mine.before or mine.after:
                 computed = each.axis in must or price.is_computed(each.axis, mine.before, mine.after)
                 mine = rows[each.axis] = replace(mine, computed=computed)
-            if mine.computed and irregular:
-                return None
             for window in each.windows:
                 axis = window.axis
                 if axis not in rows:
                     continue
                 if own[axis] != window.stride * own[each.axis]:
                     return None
-                rows[axis] = rows[axis].reaching(window, mine.made)
-                if window.zeros:
-                    rows[axis] = replace(rows[axis], clean=self._clean(axis, own), zeros=True)
+                reached = rows[axis].reaching(window, mine.made)
+                rows[axis] = self._with_zeros(axis, reached) if window.zeros else reached
         return rows
 
-    def _clean(self, axis: Axis, own: Owned) -> int:
-        """Return how many rows of each group are rows of the tensor: the last groups may have fewer."""
-        return min(own[axis], max(0, self._extent(axis) - (self.groups - 1) * own[axis]))
+    def _with_zeros(self, axis: Axis, rows: Rows) -> Rows:
+        """Return rows that must be zeros where the tensor has no such row, as in the last groups."""
+        clean = min(rows.rows, max(0, self._extent(axis) - (self.groups - 1) * rows.rows))
+        return replace(rows, clean=clean, zeros=True)
+
+    def counts_errors(self, local: Local) -> bool:
+        """Say whether a statement would count domain errors of rows that do not exist."""
+        return isinstance(self.graph.statements[local.statement].operation, Function | Divide)
+
+    def words(self, axis: Axis) -> int:
+        """Return how many words a row of a tensor has."""
+        return self.graph.tensors[axis[0]].size // self._extent(axis)
 
 
 def _runs_over_lanes(statement: Statement, index: Index) -> bool:
-    """Say whether an output index may run over lanes: what is read mentions it alone, or an axis can be refined so."""
+    """Say whether an output index may run over lanes.
+
+    It may if no subscript mentions it beside another index, or if the axis can be refined so.
+    """
     for subscript in (s for read in statement.reads for s in read.subscripts if index.name in s.names):
         inner = subscript.coefficient(index.name)
         alone = len(subscript.names) == 1
@@ -178,7 +186,7 @@ def _runs_over_lanes(statement: Statement, index: Index) -> bool:
 
 
 class _Price:
-    """What the rows of neighbours take, in slots of the lanes of a group: an estimate."""
+    """An estimate of the slots of a group's lanes that the rows of its neighbours take."""
 
     def __init__(self, part: _Part, own: Owned) -> None:
         self.part = part
@@ -187,30 +195,27 @@ class _Price:
 
     def is_computed(self, axis: Axis, before: int, after: int) -> bool:
         """Say whether a group had better compute so many rows of its neighbours than have them passed on."""
-        operation = self.part.graph.statements[self.part.local[axis].statement].operation
-        if isinstance(operation, Function | Divide):
-            # Of rows that do not exist, functions would count domain errors.
-            return False
         return self._computed(axis, before, after) < self._passed_on(axis, before, after)
 
     def _of_neighbours(self, axis: Axis, before: int, after: int) -> float:
         if not before and not after:
             return 0.0
-        chosen = self._computed if self.is_computed(axis, before, after) else self._passed_on
-        return chosen(axis, before, after)
+        return min(self._computed(axis, before, after), self._passed_on(axis, before, after))
 
     def _passed_on(self, axis: Axis, before: int, after: int) -> float:
         """Return the slots with which the words come up from each group, reach all groups, and are taken by one."""
-        return (before + after) * self._words(axis) * (self.part.groups + 2)
+        return (before + after) * self.part.words(axis) * (self.part.groups + 2)
 
     def _computed(self, axis: Axis, before: int, after: int) -> float:
         """Return the slots of the rows themselves, and of what they are computed from."""
         part, each = self.part, self.part.local[axis]
+        if part.counts_errors(each):
+            return inf
         statement = part.graph.statements[each.statement]
         spread = (i for i in statement.indices if i.name != each.index and _runs_over_lanes(statement, i))
         channels = max((i.extent for i in spread), default=1)
         products = prod(i.extent for i in statement.reduced)
-        slots = (before + after) * self._words(axis) / channels * -(-channels // part.lanes) * products
+        slots = (before + after) * self.part.words(axis) / channels * -(-channels // part.lanes) * products
         rows = self.own[axis]
         for window in each.windows:
             first, last = window.reach(-before, rows + after - 1)
@@ -221,9 +226,5 @@ class _Price:
                 slots -= self._cheapest(window.axis, max(0, -least), max(0, most - theirs + 1))
             else:
                 # A row of a whole tensor is chosen by a product, and comes to the lanes.
-                slots += (least - first + last - most) * self._words(window.axis) * 2
+                slots += (least - first + last - most) * self.part.words(window.axis) * 2
         return slots
-
-    def _words(self, axis: Axis) -> int:
-        """Return the words of a row of a tensor."""
-        return self.part.graph.tensors[axis[0]].size // self.part.graph.tensors[axis[0]].shape[axis[1]]

@@ -86,6 +86,6 @@ def test_every_number_is_used() -> None:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Attribute)
         and isinstance(node.value, (ast.Name, ast.Attribute))
-        and (node.value.id if isinstance(node.value, ast.Name) else node.value.attr) in ("effort", "_effort")
+        and (node.value.id if isinstance(node.value, ast.Name) else node.value.attr) == "effort"
     }
     assert {field.name for field in fields(Effort)} == read
