@@ -20,7 +20,8 @@ def improved(best: Judged, judge: Judge, effort: Effort) -> Judged:
     Scheduling a mapping takes time for each of its statements, and each statement has changes of its own. So a round of
     a long program would take time with the square of its length, and there would be a round for each cycle that can be
     saved. Therefore it has as many changes as schedule `effort.work` statements, and rounds must save
-    `effort.least_gain`. Where that is more than `effort.few_cycles`, so must each change.
+    `effort.least_gain`. Where that is more than `effort.few_cycles`, so must each change. With
+    several sequencers a change may save more than the waiting that is known, because it moves work between them.
     """
     statements = len(best.mapping.graph.statements)
     least_gain = effort.least_gain if statements > effort.short else 0.0
@@ -31,7 +32,8 @@ def improved(best: Judged, judge: Judge, effort: Effort) -> Judged:
         for start in beam:
             slowest = start.aim(effort) + effort.detour
             least = least_gain * start.figures.cycles
-            least = least if least > effort.few_cycles else 0.0
+            if start.mapping.template.sequencers > 1 or least <= effort.few_cycles:
+                least = 0.0
             for change in _new_changes(start, seen, most if statements > effort.short else None, least, effort):
                 made = judged(change, judge, most_cycles(slowest, effort))
                 if made is not None and made.aim(effort) <= slowest:

@@ -95,6 +95,14 @@ def test_changes_for_which_no_unit_waits_are_left_out() -> None:
     assert judged(1_000, 0) == every
 
 
+def test_several_sequencers_have_all_changes() -> None:
+    """A change moves work from one sequencer to another, and no waiting says what that saves."""
+    one = layers(9)
+    mapping = replace(one, template=one.template.with_sequencers(2))
+    found = tried(mapping, replace(EFFORT, short=8), lambda _: figures(100_000, waits=(0,) * 9))
+    assert len(found) == len(list(changes(mapping, EFFORT))) > 0
+
+
 def test_a_round_that_saves_too_little_is_the_last() -> None:
     """Each mapping that is judged saves one cycle of 100,000, and the first round has several."""
     mapping = layers(9)
