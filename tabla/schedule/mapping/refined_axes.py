@@ -1,4 +1,4 @@
-"""Axes that are refined into several, so that statements which would stay at the root run in lanes.
+"""Axes that are refined into several, so that statements run in lanes which would stay at the root or fill few lanes.
 
 A mapping spreads one index over the lanes, and what it reads must mention that index alone on some axis. A convolution
 of groups reads ``x[16*g + c]``, with c in [0, 16): two indices on one axis. If that axis of 64 channels becomes two
@@ -45,8 +45,10 @@ Refinement = tuple[Axis, int]
 
 
 def with_refined_axes(legal: Graph, pes: int, cut: str = "") -> Graph | None:
-    """Return the graph with refined axes, for statements that could only run at the root of an array of `pes` lanes.
+    """Return the graph with refined axes, so that more statements can run in the lanes of an array of `pes` lanes.
 
+    These are statements that could only run at the root, and dense layers, which could not run over the channels of the
+    map that they read.
     `cut` is the index that will run over tap groups, if there is one, so that it cannot run over the lanes of a group.
     The result is None where no axis can be refined for such a statement. No word changes: sums are exact, and products
     keep their order.

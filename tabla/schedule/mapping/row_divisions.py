@@ -118,19 +118,21 @@ class _Part:
 
     def _read_whole(self) -> frozenset[Axis]:
         """Return the axes of the tensors that are results, or that statements outside of the part read."""
-        tensors = {tensor for _, tensor in self.graph.results}
-        inside = {each.statement for each in self.local.values()}
-        for statement in self.graph.statements:
-            if statement.id not in inside:
-                tensors.update(statement.sources)
+        results = {tensor for _, tensor in self.graph.results}
+        tensors = results.union(*(statement.sources for statement in self._outside()))
         return frozenset(axis for axis in self.local if axis[0] in tensors)
 
     def _summed(self) -> frozenset[Axis]:
         """Return the axes of tensors whose rows some statement sums. Rows that do not exist must be zeros there."""
-        axes, inside = dict(self.local.keys()), {each.statement for each in self.local.values()}
-        others = (statement for statement in self.graph.statements if statement.id not in inside)
-        sources = {tensor for each in others if summed_along(each, axes) is not None for tensor in each.sources}
-        return frozenset(axis for axis in self.local if axis[0] in sources)
+        axes = dict(self.local.keys())
+        sums = (statement for statement in self._outside() if summed_along(statement, axes) is not None)
+        tensors = {tensor for statement in sums for tensor in statement.sources}
+        return frozenset(axis for axis in self.local if axis[0] in tensors)
+
+    def _outside(self) -> Iterator[Statement]:
+        """Yield the statements that are not of the part."""
+        inside = {each.statement for each in self.local.values()}
+        return (statement for statement in self.graph.statements if statement.id not in inside)
 
     def _with_neighbours(self, own: Owned, must: Container[Axis] = ()) -> dict[Axis, Rows] | None:
         """Return the rows of each tensor with those of the neighbours; None if a group cannot find what it reads.

@@ -37,9 +37,9 @@ def map_graph(
     mapping exactly. Raises `TablaError` for a program of which no mapping can be scheduled.
 
     Candidates by an estimate are judged for one root, for several sequencers side by side, and for each way to cut the
-    graph between several roots: first the first of each, then the others where it is not hopeless. Changes then go on
-    from the best of them. Axes are refined where some statement could run at the root alone, and where that makes the
-    schedule of one root better.
+    graph between several roots. The first candidate of each is judged before the others, which are left out where it is
+    hopeless. Changes then go on from the best of them. Axes are refined where some statement could run at the root
+    alone, or reads a whole map, and where that makes the schedule of one root better.
     """
     effort = effort if graph.updates else of_calls(effort)
     one = template.with_roots(1).with_sequencers(max(1, template.sequencers))

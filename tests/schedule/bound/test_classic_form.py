@@ -1,6 +1,6 @@
 """Why the bound is more than its classic form: resources, latencies of recurrences, stream and functions.
 
-The classic form is simpler, and would be the bound if it were nearly as high on the published problems.
+The classic form is simpler. It would replace the bound if it were nearly as high on the published problems.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tabla.schedule.bound.lower_bound import plain_path
 
 
 def classic_and_full(problem: Problem, pes: int, roots: int) -> tuple[int, int]:
-    """Return the cycles of the classic form and of the full bound."""
+    """Return the cycles that the classic form gives, and those of the full bound."""
     made = build(problem.file, problem.options(pes))
     template = made.template.with_roots(roots)
     bound = full(made.graph, template, made.format)

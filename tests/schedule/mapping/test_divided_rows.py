@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from math import inf
 
 import numpy as np
@@ -32,10 +33,12 @@ from tabla.schedule.mapping.partition import cuts, partition
 from tabla.schedule.mapping.refined_axes import with_refined_axes
 from tabla.schedule.mapping.row_divisions import divisions
 from tabla.schedule.mapping.selectors import GROUP, cut_axes, selects
+from tabla.schedule.mapping.stage import map_graph
 from tabla.schedule.placing.build import judge_of
 from tabla.templates.template import template_for
 from tests.graph.runs import run_fixed
 from tests.schedule.agreement import Q6_10, agree_on, draw_words
+from tests.schedule.mapping.judges import Remembering
 
 QUICK = of_calls(EFFORTS[0])
 LANES = 4
@@ -268,10 +271,23 @@ def test_the_array_computes_drawn_networks_with_divided_rows(data: st.DataObject
         agree_on(checked_schedule(graph, mapping, mapping.template, Q6_10), samples=2)
 
 
-def test_groups_of_channels_run_in_the_lanes_of_each_tap_group() -> None:
+def grouped() -> onnx.ModelProto:
+    """A convolution, and behind it one of four groups of channels."""
     layers = Layers([2, 8, 8])
     x = layers.relu(layers.convolution("x", 2, 8, (3, 3)))
-    graph = graph_of(layers.model(layers.convolution(x, 8, 8, (3, 3), groups=4), "grouped"))
+    return layers.model(layers.convolution(x, 8, 8, (3, 3), groups=4), "grouped")
+
+
+def test_the_search_sees_groups_of_channels_in_the_lanes_of_divided_maps() -> None:
+    graph, judge = graph_of(grouped()), Remembering(lambda _: 100)
+    effort = replace(EFFORTS[2], starts=0, hastened=0)
+    map_graph(graph, legalise(graph, Q6_10, pes=16), template_for(16), Q6_10, judge=judge, effort=effort)
+    divided = [mapping for mapping in judge.seen if "t2.rows" in mapping.graph.tensors]
+    assert divided and "g" in {fit.index for mapping in divided for fit in mapping.fits}
+
+
+def test_groups_of_channels_run_in_the_lanes_of_each_tap_group() -> None:
+    graph = graph_of(grouped())
     divided = legalise(with_divided_rows(graph, next(divisions(graph, 2, LANES)), 2, Q6_10), Q6_10, pes=16)
     # The index of the tap groups could run over lanes, but no longer once it is cut.
     assert with_refined_axes(divided, 8) is None
