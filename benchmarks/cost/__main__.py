@@ -11,6 +11,7 @@ The designs are those of ``designs.py``, by the numbers of their draws; ``-1`` a
 rates without a draw are those of ``docs/fpga.md``, which ``make bench-fpga`` has measured.
 Measurements are kept in ``measured.json`` after each design, so a long run can be done in parts. ``--parts`` and
 ``--seeds`` are the parts with their speed grades, and the seeds of each; ``--formats`` are those of the functions.
+With ``--again`` designs are synthesised anew that were measured before, such as those that the compiler changed.
 """
 
 from __future__ import annotations
@@ -61,13 +62,15 @@ def grade_of(row: dict[str, Any]) -> str:
 
 
 def measure(asked: argparse.Namespace) -> None:
-    """Synthesise the designs that are not measured yet."""
+    """Synthesise the designs that are not measured yet; all of them anew with ``--again``."""
     for draw in asked.draws:
-        if any(row["draw"] == draw for row in kept()["rows"]):
+        if not asked.again and any(row["draw"] == draw for row in kept()["rows"]):
             continue
         row = measured(draw)
         content = kept()  # another run may have written meanwhile
-        content["rows"].append(row)
+        draws = [each["draw"] for each in content["rows"]]
+        at = draws.index(draw) if draw in draws else len(draws)
+        content["rows"][at : at + 1] = [row]
         keep(content)
         print(draw, row["design"], row.get("taken", row.get("refused")), flush=True)
 
@@ -210,6 +213,7 @@ def main(words: list[str]) -> int:
     parser.add_argument("--parts", default="85k:6")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--formats", default="")
+    parser.add_argument("--again", action="store_true")
     asked = parser.parse_args(words)
     commands[asked.command](asked)
     return 0

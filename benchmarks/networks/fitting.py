@@ -11,7 +11,7 @@ import argparse
 import json
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -31,7 +31,8 @@ ARRAYS = (64, 32, 16, 8, 4, 2, 1)
 BLOCK_WORDS = 1024
 """The words of 16 bits of a block RAM."""
 PART, GRADE = "LFE5U-85F", "6"
-LIMITS = {PART: (208, 156, 83_640), "XC7A200T": (730, 740, 134_600)}
+OTHER = "XC7A200T"
+LIMITS = {PART: (208, 156, 83_640), OTHER: (730, 740, 134_600)}
 """Block RAMs of 18 kbit, multipliers and LUTs of each part (Lattice FPGA-DS-02012, AMD DS180). What an array takes is
 counted and estimated for the first part alone; a RAMB18E1 of the second has 18 kbit, too.
 """
@@ -66,9 +67,10 @@ class FittedRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Try:
-    """An array that was tried: the figures of its schedule and what it takes."""
+    """An array that was tried: the part that it was built for, if any, the figures of its schedule, and its size."""
 
     pes: int
+    part: str | None
     report: BuildReport
     size: Estimate
 
@@ -85,10 +87,12 @@ def fitted(network: Network) -> FittedRow:
         file = folder / f"{network.name.replace('-', '_')}.onnx"
         network.write(file)
         with cached_in(folder / "cache"):
-            tries = list(_tries(file))
-        part, best = chosen(tries)
+            part, best = chosen(_tries(file, PART))
+            if not part:
+                # The other part is none of the known ones, so its block RAMs have the usual price.
+                part, best = chosen(_tries(file, None))
         with cached_in(folder / "anew"):
-            usage, _ = one_run(file, folder / "out", best.pes, {})
+            usage, _ = one_run(file, folder / "out", best.pes, {"part": PART} if part == PART else {})
     return FittedRow(
         name=network.name,
         part=part,
@@ -104,23 +108,29 @@ def fitted(network: Network) -> FittedRow:
     )
 
 
-def chosen(tries: Sequence[Try]) -> tuple[str, Try]:
-    """Return the first part on which one of the arrays fits, with the first of these; "" and the last array if none
-    fits any.
+def chosen(tries: Iterable[Try]) -> tuple[str, Try]:
+    """Return the first array that fits the part it was built for, with that part; "" and the last array if none fits.
+
+    An array that was built for no part is for the larger one.
     """
-    fitting = ((part, each) for part, limits in LIMITS.items() for each in tries if each.fits(*limits))
-    return next(fitting, ("", tries[-1]))
+    last = None
+    for last in tries:
+        part = last.part or OTHER
+        if last.fits(*LIMITS[part]):
+            return part, last
+    assert last is not None
+    return "", last
 
 
-def _tries(file: Path) -> Iterator[Try]:
-    """Yield builds of a network on smaller and smaller arrays, up to the first that fits the first part."""
+def _tries(file: Path, part: str | None) -> Iterator[Try]:
+    """Yield builds of a network on smaller and smaller arrays, for a part or for none."""
+    most, *_ = LIMITS[part or OTHER]
     for pes in ARRAYS:
-        build = tabla.compile(str(file), pes=pes, force=True)
-        attempt = Try(pes=pes, report=build.report(), size=estimate(build.image))
+        build = tabla.compile(str(file), pes=pes, force=True, part=part)
+        attempt = Try(pes=pes, part=part, report=build.report(), size=estimate(build.image))
         yield attempt
         # The models alone take these blocks, however few PEs there are.
-        models = -(-attempt.report.model_words * pes // BLOCK_WORDS)
-        if attempt.fits(*LIMITS[PART]) or models > LIMITS[PART][0]:
+        if -(-attempt.report.model_words * pes // BLOCK_WORDS) > most:
             return
 
 

@@ -120,7 +120,7 @@ def measure(network: Network, *, runs: int = RUNS, effort: int | None = None) ->
         )
 
 
-def one_run(file: Path, output: Path, pes: int, words: Mapping[str, int]) -> tuple[Usage, float]:
+def one_run(file: Path, output: Path, pes: int, words: Mapping[str, int | str]) -> tuple[Usage, float]:
     """Run ``gen`` once for `pes` PEs, with the options `words`.
 
     Return what it took, and the ratio of its processor time to the mean of two yardsticks.

@@ -83,6 +83,10 @@ class Stages:
         `TablaError` for every fault of the text and of the options.
         """
         template = options.chosen_template()
+        if options.part is not None and options.onto is None:
+            from tabla.build.cost.capacity import blocks_of, named_part
+
+            template = replace(template, block_rams=blocks_of(*named_part(options.part, options.records)))
         number = Format(integer=template.integer_bits, fraction=template.fraction_bits)
         reading = read(source, options)
         return cls(

@@ -60,7 +60,7 @@ def _refuse_unwritten(arguments: Namespace, console: Console) -> None:
     for option, given in (
         ("--json", arguments.json),
         ("--costs", arguments.costs),
-        ("--part", arguments.part),
+        ("--part", arguments.part if arguments.emit in STAGES[: STAGES.index("mapping")] else None),
         ("--open", arguments.open),
     ):
         if given:

@@ -6,13 +6,12 @@ from itertools import pairwise
 
 from tabla.hw.pipeline import bits_for
 from tabla.program.image import Ranges
+from tabla.templates.memories import FEW_WORDS
 
 SHAPES = ((18, 1024), (9, 2048), (4, 4096), (2, 8192), (1, 16384))
 """Bits and words of a block RAM of 18 kbit with a port that writes and one that reads, up to 18 bits."""
 WIDEST = 18
 """The most bits of a memory: a block RAM has its output register for words of that width in every family."""
-FEW = 64
-"""A memory of no more words may lie in LUTs, and is never divided."""
 _RANK = 16
 """LUTs hold words in ranks of so many."""
 _MOST = 3
@@ -58,12 +57,12 @@ def banks_of(bits: int, depth: int, needed: Ranges | None = None) -> tuple[Bank,
 
     A memory is one bank, of a power of two of words, unless more banks take fewer block RAMs. Then it has a bank for
     each run of whole block RAMs, as far as that is a power of two of them and begins at a multiple of it. A part of
-    a block RAM of which `FEW` words or fewer are needed is a bank of as many words, which lies in LUTs. There are at
-    most `_MOST` banks, and none if nothing is needed.
+    a block RAM of which `FEW_WORDS` words or fewer are needed is a bank of as many words, which lies in LUTs. There are
+    at most `_MOST` banks, and none if nothing is needed.
     """
     whole = Bank(0, 1 << bits_for(depth))
     ranges = ((0, depth),) if needed is None else needed
-    if whole.words <= FEW:
+    if whole.words <= FEW_WORDS:
         return (whole,)
     unit = min(whole.words, max(deep for wide, deep in SHAPES if min(bits, WIDEST) <= wide))
     banks = _merged(_pieces(ranges, unit), unit)
@@ -74,8 +73,8 @@ def banks_of(bits: int, depth: int, needed: Ranges | None = None) -> tuple[Bank,
 
 
 def blocks_of(banks: Iterable[Bank], bits: int) -> int:
-    """Return the block RAMs of some banks of words of `bits` bits. Those of `FEW` words or fewer lie in LUTs."""
-    return sum(block_rams(wide, bank.words) for bank in banks if bank.words > FEW for wide in widths(bits))
+    """Return the block RAMs of some banks of words of `bits` bits. Those of `FEW_WORDS` words or fewer lie in LUTs."""
+    return sum(block_rams(wide, bank.words) for bank in banks if bank.words > FEW_WORDS for wide in widths(bits))
 
 
 def _pieces(ranges: Ranges, unit: int) -> list[Bank]:
@@ -88,7 +87,7 @@ def _pieces(ranges: Ranges, unit: int) -> list[Bank]:
     banks = []
     for number, bank in sorted(found.items()):
         few = _around(bank.begin // _RANK * _RANK, -(-bank.end // _RANK) * _RANK)
-        banks.append(few if few.words <= min(FEW, unit) else Bank(number * unit, unit))
+        banks.append(few if few.words <= min(FEW_WORDS, unit) else Bank(number * unit, unit))
     return banks
 
 

@@ -1,4 +1,4 @@
-"""Which memories are block RAMs: as many as fit the parts that hold so many lanes. Lanes come first."""
+"""Which memories are block RAMs: as many as the part has. Lanes come first."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -7,23 +7,28 @@ from tabla.hw.banks import WIDEST, banks_of, blocks_of
 from tabla.program.image import Parameters, Ranges
 from tabla.program.layout import operation_layout, strand_layout
 from tabla.templates.instructions import OPERANDS
+from tabla.templates.memories import FEW_WORDS, LUT_WORDS
 
-# LFE5U-85F; what the microcode takes at most; a root's memories, and the tables of its function unit.
-PART_BLOCKS, MICROCODE_BLOCKS, ROOT_BLOCKS, TABLE_BLOCKS = 208, 34, 4, 2
+# What the microcode takes at most; a root's memories, and the tables of its function unit.
+MICROCODE_BLOCKS, ROOT_BLOCKS, TABLE_BLOCKS = 34, 4, 2
 # With more roots than this their memories are distributed RAM.
 _ROOTS = 16
-# Memories of more words are block RAMs whatever else there is; the 16 words of one rank of distributed RAM may always
-# be distributed: 18 bits of them take 27 LUT4.
-_MANY, _FEW = 64, 16
+# The 16 words of one rank of distributed RAM may always be distributed: 18 bits of them take 27 LUT4.
+_RANK = 16
 # Addresses of more words make microcode a block RAM or two wider.
 _WIDE = 512
 
 
 def lane_blocks(parameters: Parameters) -> frozenset[str]:
-    """Return the memories of a lane that are block RAMs."""
+    """Return the memories of a lane that are block RAMs.
+
+    Where the memories of the array are more than the part has, memories of up to 128 words lie in distributed RAM.
+    """
     deep = _deep(parameters)
     each = TABLE_BLOCKS + (ROOT_BLOCKS if roots_have_blocks(parameters) else 0)
-    left = (PART_BLOCKS - MICROCODE_BLOCKS - parameters.roots * each) // parameters.pes
+    left = (parameters.part_blocks - MICROCODE_BLOCKS - parameters.roots * each) // parameters.pes
+    if memories_fill_the_part(parameters):
+        return frozenset(deep)
     others = [name for name in parameters.lane_depths if name not in deep]
     return frozenset((*deep, *others)[: max(left, len(deep))])
 
@@ -34,7 +39,7 @@ def roots_have_blocks(parameters: Parameters) -> bool:
     """
     lanes = parameters.pes * max(1, len(_deep(parameters)))
     roots = parameters.roots * (ROOT_BLOCKS + TABLE_BLOCKS)
-    return parameters.roots <= _ROOTS and lanes + roots + MICROCODE_BLOCKS <= PART_BLOCKS
+    return parameters.roots <= _ROOTS and lanes + roots + MICROCODE_BLOCKS <= parameters.part_blocks
 
 
 def microcode_has_blocks(parameters: Parameters, unit: str) -> bool:
@@ -44,20 +49,28 @@ def microcode_has_blocks(parameters: Parameters, unit: str) -> bool:
     their block RAMs if they have few words, as they do where roots had to. `lane_write` gives them up too where long
     addresses make operation words wide.
 
-    Where the memories of lanes and roots and all microcode together are more than the part has, microcode of up to 64
+    Where the memories of lanes and roots and all microcode together are more than the part has, microcode of up to 128
     words lies in distributed RAM: a block RAM holds 18 bits of it, and has a thousand words for them.
     """
-    if memories_fill_the_part(parameters) and parameters.operation_depth[unit] <= _MANY:
+    if memories_fill_the_part(parameters) and parameters.operation_depth[unit] <= LUT_WORDS:
         return False
     plenty = parameters.sequencers == 1 and roots_have_blocks(parameters)
     wide = max(parameters.lane_depths.values()) > _WIDE
     always = ("lane_issue",) if wide else ("lane_issue", "lane_write")
-    return plenty or unit.startswith(always) or parameters.operation_depth[unit] > _FEW
+    return plenty or unit.startswith(always) or parameters.operation_depth[unit] > _RANK
 
 
 def strands_have_blocks(parameters: Parameters, unit: str) -> bool:
     """Return whether the strand words of a unit that has many of them are in block RAM."""
-    return not memories_fill_the_part(parameters) or parameters.strand_depth[unit] > _MANY
+    return not memories_fill_the_part(parameters) or parameters.strand_depth[unit] > LUT_WORDS
+
+
+def asks_for_luts(words: int, *, block: bool) -> bool:
+    """Return whether a memory of so many words, which is in block RAM or not, must ask for distributed RAM.
+
+    Synthesis makes it of fewer words without being asked.
+    """
+    return not block and words > FEW_WORDS
 
 
 def memories_fill_the_part(parameters: Parameters) -> bool:
@@ -72,7 +85,7 @@ def memories_fill_the_part(parameters: Parameters) -> bool:
     }
     taken = 0
     for memory, depth in depths.items():
-        if depth <= _MANY:
+        if depth <= FEW_WORDS:
             continue
         copies = len(OPERANDS) * parameters.roots if memory.startswith("root") else parameters.pes
         needed: Sequence[Ranges | None] = parameters.needed.get(memory) or (None,) * copies
@@ -82,9 +95,10 @@ def memories_fill_the_part(parameters: Parameters) -> bool:
     for unit in parameters.operation_depth:
         widths = [operation_layout(unit, parameters).width, strand_layout(unit, parameters).width]
         taken += sum(-(-width // WIDEST) for width in widths)
-    return taken > PART_BLOCKS
+    return taken > parameters.part_blocks
 
 
 def _deep(parameters: Parameters) -> tuple[str, ...]:
-    """The memories of a lane that have many words."""
-    return tuple(name for name, depth in parameters.lane_depths.items() if depth > _MANY)
+    """The memories of a lane that are block RAMs whatever else there is."""
+    most = LUT_WORDS if memories_fill_the_part(parameters) else FEW_WORDS
+    return tuple(name for name, depth in parameters.lane_depths.items() if depth > most)

@@ -11,7 +11,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from tabla.hw.banks import Bank, banks_of
-from tabla.hw.block_memories import lane_blocks
+from tabla.hw.block_memories import asks_for_luts, lane_blocks
 from tabla.hw.control import limit_words, sources
 from tabla.hw.features import Features
 from tabla.hw.mac import Mac
@@ -401,6 +401,7 @@ class Lane(wiring.Component):
                 width=shape.parameters.width + extra,
                 depth=shape.depth(name),
                 block=name in shape.blocks,
+                distributed=asks_for_luts(shape.depth(name), block=name in shape.blocks),
                 init=self.first.get(name, ()),
                 own=first_parameter(name) if name in self.first else "",
                 needed=shape.needed(name, self.number),

@@ -10,10 +10,11 @@ from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In, Out
 
-from tabla.hw.banks import FEW, WIDEST, Bank, banks_of
+from tabla.hw.banks import WIDEST, Bank, banks_of
 from tabla.hw.pipeline import bits_for, delayed
 from tabla.hw.sharing import Emission
 from tabla.program.image import Ranges
+from tabla.templates.memories import FEW_WORDS
 
 FIRST, FIRST_WORDS = "FIRST", "first_words"
 """The parameter of a memory's module, and the attribute that tells of it in a netlist: the name of the parameter, the
@@ -73,11 +74,15 @@ class WordMemory(wiring.Component):
         depth: int,
         init: Sequence[int] = (),
         block: bool = False,
+        distributed: bool = False,
         own: str = "",
         needed: Ranges | None = None,
     ) -> None:
+        assert not (block and distributed)
         self.width = width
         self.block = block
+        # Whether the memory asks synthesis for LUTs, however large it is.
+        self.distributed = distributed
         # Memories of equal modules may start with different words. In Verilog the module of such a memory has a
         # parameter for them, and `own` is its expression where this memory is placed.
         self.module_parameters = {FIRST: len(init) * width} if own else {}
@@ -113,7 +118,8 @@ class WordMemory(wiring.Component):
     def _bank(self, m: Module, bank: Bank, platform: Any, enable: Any) -> Any:
         """Add the memories of a bank, and return the word that their registers show."""
         alone, parts = bank.words == self.depth, []
-        held, few = self.init[bank.begin : bank.end], bank.words <= FEW and not alone
+        held, few = self.init[bank.begin : bank.end], bank.words <= FEW_WORDS and not alone
+        style = "block" if self.block and not few else "distributed" if self.distributed else ""
         shared = isinstance(platform, Emission) and bool(self.module_parameters) and bool(held)
         where = "" if alone else f"_at_{bank.begin}"
         for low in range(0, self.width, self.WIDEST):
@@ -126,7 +132,7 @@ class WordMemory(wiring.Component):
                 shape=part.stop - part.start,
                 depth=bank.words,
                 init=[] if told else [(word >> low) & mask for word in held],
-                attrs={"no_rw_check": 1} | ({"ram_style": "block"} if self.block and not few else {}) | told,
+                attrs={"no_rw_check": 1} | ({"ram_style": style} if style else {}) | told,
             )
             own = where if self.width <= self.WIDEST else f"{where}_{low}"
             m.submodules[f"words{own}"] = words

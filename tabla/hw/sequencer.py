@@ -7,7 +7,7 @@ from amaranth.hdl import Array, Cat, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from tabla.hw.block_memories import microcode_has_blocks, strands_have_blocks
+from tabla.hw.block_memories import asks_for_luts, microcode_has_blocks, strands_have_blocks
 from tabla.hw.features import UnitFeatures, is_lean
 from tabla.hw.generator import Generator
 from tabla.hw.instruction import instruction_width
@@ -159,11 +159,13 @@ class Sequencer(wiring.Component):
             paced=self.paced,
             slots=self.slots,
         )
+        block, words = microcode_has_blocks(self.parameters, self.unit), self.parameters.operation_depth[self.unit]
         m.submodules.operations = operations = WordMemory(
             width=self.operation_layout.width,
-            depth=self._words(self.parameters.operation_depth[self.unit]),
+            depth=self._words(words),
             init=self.operations,
-            block=microcode_has_blocks(self.parameters, self.unit),
+            block=block,
+            distributed=asks_for_luts(words, block=block),
         )
         m.d.comb += [
             fetch.restart.eq(self.restart),

@@ -7,6 +7,7 @@ from amaranth.hdl import Cat, Const, Module, Mux, Signal, signed
 from amaranth.lib import data, memory, wiring
 from amaranth.lib.wiring import In, Out
 
+from tabla.hw.block_memories import asks_for_luts
 from tabla.hw.memory import WordMemory
 from tabla.hw.pipeline import bits_for, delayed
 from tabla.program.layout import WordLayout
@@ -131,7 +132,11 @@ class StrandFetch(wiring.Component):
     def _ahead(self, m: Module) -> None:
         """Ask for words so early that one is ready whenever the loops want one."""
         m.submodules.program_words = program = WordMemory(
-            width=self.layout.width, depth=self.depth, init=self.init, block=self.block
+            width=self.layout.width,
+            depth=self.depth,
+            init=self.init,
+            block=self.block,
+            distributed=asks_for_luts(self.depth, block=self.block),
         )
         m.d.comb += [
             program.write_enable.eq(self.write_enable),

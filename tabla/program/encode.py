@@ -17,7 +17,7 @@ from tabla.graph.body import FEW_SHIFTS, MOST_SHIFTS
 from tabla.graph.graph import Divide, Function, Graph, Linear, Product
 from tabla.graph.predicted_part import PredictedPart
 from tabla.program.fit import refuse_features, refuse_misfit, refuse_numbers
-from tabla.program.image import Entry, Image, Parameters, Ranges, StreamEntry
+from tabla.program.image import USUAL_BLOCKS, Entry, Image, Parameters, Ranges, StreamEntry
 from tabla.program.layout import WordLayout, operation_layout, strand_layout
 from tabla.program.overlay import Overlay
 from tabla.program.sizes import accumulator_bits, address_widths, function_table, sum_bits
@@ -226,6 +226,7 @@ def _parameters(schedule: Schedule, memories: Mapping[str, Sequence[Strand]]) ->
         predicts=PredictedPart.of(schedule.mapped) is not None,
         scatters=any(o.field("scattered") for s in memories["root_write"] for o in s.body),
         needed=_needed(schedule),
+        part_blocks=template.block_rams or USUAL_BLOCKS,
     )
 
 

@@ -16,6 +16,8 @@ UNITS = units_of(1)
 """The units of an array with one sequencer that begin with a token. The stream, which does not, is one more."""
 Ranges = tuple[tuple[int, int], ...]
 """Addresses [begin, end), in order and apart from each other."""
+USUAL_BLOCKS = 208
+"""The block RAMs of 18 kbit of an LFE5U-85F, which an array is for unless another part is named."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +77,8 @@ class Parameters:
     An array that `scatters` has operations that write to the memory of the root where the position register says.
 
     With more than one of `stages` the units work on so many samples in turns (decision 56).
+
+    Memories are divided between block RAMs and LUTs for a part of `part_blocks` block RAMs of 18 kbit.
     """
 
     name: str
@@ -115,6 +119,7 @@ class Parameters:
     scatters: bool = field(default=False, repr=False)
     stages: int = field(default=1, repr=False)
     needed: Mapping[str, tuple[Ranges, ...]] = field(default_factory=dict, repr=False)
+    part_blocks: int = field(default=USUAL_BLOCKS, repr=False)
 
     @property
     def stage_bits(self) -> int:

@@ -18,8 +18,9 @@ from tabla.templates.template import Template
 SCHEMA = "tabla-overlay-1"
 NAME = "overlay"
 """The name of the Verilog module of every overlay, and of its files."""
-_SAID_ELSEWHERE = ("samples_overlap", "scatters", "body")
-"""Samples overlap on no overlay, and the limits say how many operations a strand may have."""
+_SAID_ELSEWHERE = ("samples_overlap", "scatters", "body", "block_rams")
+"""Samples overlap on no overlay, the limits say how many operations a strand may have, and an overlay has its memories,
+whatever the part."""
 _OTHER = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
 """What a record of another shape raises where it is read."""
 

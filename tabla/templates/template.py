@@ -120,7 +120,8 @@ class Template:
     A depth of 0 or a `stream_words` of 0 stands for what the program needs. A `roots` or `sequencers` of 0 stands for
     what is fastest. With `samples_overlap` the units may work on several samples in turns, and with `scatters` the root
     may write where data say; an overlay has no hardware for either. No loop is written out to more than `body`
-    operations of a strand, unless that is 0; an overlay has room for so many. An array that
+    operations of a strand, unless that is 0; an overlay has room for so many. The part has `block_rams` of 18 kbit, and
+    what it does not hold is not worth building; 0 stands for any number, or for a part that nobody named. An array that
     cannot be built is a `TablaError`.
     """
 
@@ -140,6 +141,7 @@ class Template:
     samples_overlap: bool = field(default=True, repr=False)
     scatters: bool = field(default=True, repr=False)
     body: int = field(default=0, repr=False)
+    block_rams: int = field(default=0, repr=False)
 
     def __post_init__(self) -> None:
         most = limits()

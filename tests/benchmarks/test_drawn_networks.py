@@ -166,20 +166,22 @@ def test_parts_of_a_page_are_replaced_and_the_rest_stays() -> None:
         fitting.with_sections(full, {"two": ""})
 
 
-def test_the_largest_array_that_fits_the_first_part_is_chosen() -> None:
-    def array(pes: int, block_rams: int, multipliers: int = 1, luts: int = 1) -> fitting.Try:
+FIRST, SECOND = fitting.PART, fitting.OTHER
+
+
+def test_the_largest_array_that_fits_its_part_is_chosen() -> None:
+    def array(pes: int, block_rams: int, multipliers: int = 1, luts: int = 1, part: str | None = FIRST) -> fitting.Try:
         size = Estimate(luts=luts, flip_flops=1, multipliers=multipliers, block_rams=block_rams)
-        return fitting.Try(pes=pes, report=cast(BuildReport, None), size=size)
+        return fitting.Try(pes=pes, part=part, report=cast(BuildReport, None), size=size)
 
     def place(*tries: fitting.Try) -> tuple[str, int]:
         part, best = fitting.chosen(tries)
         return part, best.pes
 
-    first, second = fitting.LIMITS
-    assert place(array(64, 209), array(32, 208, 156, 83_640), array(16, 100)) == (first, 32)
-    assert place(array(64, 731), array(32, 730), array(16, 209)) == (second, 32)
-    assert place(array(64, 1, 157), array(32, 1, 1, 83_641)) == (second, 64)
-    assert place(array(64, 800), array(32, 731)) == ("", 32)
+    assert place(array(64, 209), array(32, 208, 156, 83_640), array(16, 100)) == (FIRST, 32)
+    assert place(array(64, 731, part=None), array(32, 730, part=None), array(16, 209, part=None)) == (SECOND, 32)
+    assert place(array(64, 1, 157), array(32, 1, 1, 83_641)) == ("", 32)
+    assert place(array(64, 800, part=None), array(32, 731, part=None)) == ("", 32)
 
 
 def test_a_number_of_networks_below_one_is_a_fault_of_usage() -> None:

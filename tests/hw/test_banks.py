@@ -9,15 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tabla.hw.banks import FEW, SHAPES, Bank, banks_of, block_rams, widths
+from tabla.hw.banks import SHAPES, Bank, banks_of, block_rams, widths
 from tabla.hw.memory import WordMemory
 from tabla.program.image import Ranges
+from tabla.templates.memories import FEW_WORDS
 from tests.hw.bench import played
 
 
 def cost(bits: int, banks: tuple[Bank, ...], whole: int) -> int:
     """The block RAMs of banks; a bank of few words lies in LUTs, unless it is the whole memory."""
-    large = [bank.words for bank in banks if bank.words > FEW or bank.words == whole]
+    large = [bank.words for bank in banks if bank.words > FEW_WORDS or bank.words == whole]
     return sum(block_rams(wide, words) for words in large for wide in widths(bits))
 
 

@@ -10,13 +10,14 @@ import pytest
 from tabla.build.options import Options
 from tabla.driver import build
 from tabla.hw.block_memories import (
+    asks_for_luts,
     lane_blocks,
     memories_fill_the_part,
     microcode_has_blocks,
     roots_have_blocks,
     strands_have_blocks,
 )
-from tabla.program.image import Parameters
+from tabla.program.image import Parameters, Ranges
 
 MICROCODE, ROOT, TABLE, PART = 34, 4, 2, 208
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -86,8 +87,8 @@ def test_microcode_gives_way_where_memories_fill_the_part(parameters: Parameters
         parameters,
         pes=100,
         interim_depth=2048,
-        operation_depth=units | {"root_issue": 65},
-        strand_depth=units | {"stream": 65},
+        operation_depth=units | {"root_issue": 129},
+        strand_depth=units | {"stream": 129},
         needed={"interim": (((0, 2048),),) * 100},
     )
     lanes = array.needed["interim"]
@@ -98,6 +99,29 @@ def test_microcode_gives_way_where_memories_fill_the_part(parameters: Parameters
         roomy = replace(array, needed=needed)
         assert not memories_fill_the_part(roomy)
         assert microcode_has_blocks(roomy, "lane_issue") and strands_have_blocks(roomy, "lane_issue")
+
+
+def test_lanes_keep_their_few_words_in_luts_where_memories_fill_the_part(parameters: Parameters) -> None:
+    """Two samples of 56 words are 112 words of data. Beside 100 lanes with two block RAMs each they lie in LUTs."""
+    array = replace(
+        parameters, pes=100, model_depth=1024, data_depth=112, interim_depth=1024, needed=_all(100, "model", "interim")
+    )
+    assert memories_fill_the_part(array) and lane_blocks(array) == {"model", "interim"}
+    assert asks_for_luts(112, block=False) and not asks_for_luts(112, block=True) and not asks_for_luts(64, block=False)
+    assert lane_blocks(replace(array, data_depth=129)) == {"model", "data", "interim"}
+    large = replace(array, part_blocks=730)
+    assert not memories_fill_the_part(large) and lane_blocks(large) == {"model", "data", "interim"}
+
+
+def _all(lanes: int, *memories: str) -> dict[str, tuple[Ranges, ...]]:
+    """Every lane needs a whole block RAM of some memories."""
+    return dict.fromkeys(memories, (((0, 1024),),) * lanes)
+
+
+def test_small_parts_have_small_memories_in_luts(parameters: Parameters) -> None:
+    array = replace(parameters, pes=16)
+    assert lane_blocks(array) == {"model", "data", "interim"}
+    assert lane_blocks(replace(array, part_blocks=56)) == {"model"}
 
 
 def test_every_copy_of_a_root_counts(parameters: Parameters) -> None:

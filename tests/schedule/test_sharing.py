@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, permutations
 
 import numpy as np
 import pytest
@@ -13,13 +14,15 @@ from hypothesis import strategies as st
 
 from tabla.graph.graph import Graph
 from tabla.schedule.check import ScheduleFault, check
+from tabla.schedule.check.times import check_times
 from tabla.schedule.compile import best_mapping, legal_graph
 from tabla.schedule.mapping.effort import EFFORTS
 from tabla.schedule.placing import build
 from tabla.schedule.placing.build import schedule_mapping
 from tabla.schedule.placing.schedule import Schedule
 from tabla.schedule.placing.sharing import allocated
-from tabla.schedule.strands.layout import Key, Lifetime
+from tabla.schedule.placing.word_lifetimes import Need, Relations
+from tabla.schedule.strands.layout import Key, Layout, Lifetime, Span
 from tabla.schedule.strands.regions import reading_generators, writing_generators
 from tabla.templates.template import template_for
 from tests.draws import draws
@@ -86,6 +89,25 @@ def test_small_memories_stay_as_they_are() -> None:
     assert schedule is not None and not schedule.layout.lifetimes
 
 
+def need(written: Span, read: Span, first: Sequence[int], last: Sequence[int]) -> Need:
+    """A place of as many words as there are first cycles."""
+    return Need(lifetime=Lifetime(written=written, read=read), first=np.array(first), last=np.array(last))
+
+
+def at_once(span: Span, words: int) -> Need:
+    """A place of which every word is written in the first cycle of a span and read in the last one."""
+    first, last = span
+    return need((first, first), (last, last), [first] * words, [last] * words)
+
+
+def two_places(layout: Layout, shared: Layout) -> tuple[Key, Key]:
+    """Two places of one memory that have as many words."""
+    first, second = sorted(shared.lifetimes, key=lambda key: layout.places[key].banks)[:2]
+    assert layout.places[first].banks == layout.places[second].banks
+    assert layout.places[first].words == layout.places[second].words
+    return first, second
+
+
 @pytest.mark.parametrize(
     ("one", "other", "interval", "together"),
     [
@@ -100,14 +122,48 @@ def test_small_memories_stay_as_they_are() -> None:
     ],
 )
 def test_which_lifetimes_share_addresses(
-    schedules: tuple[Schedule, Schedule], one: Lifetime, other: Lifetime, interval: int, together: bool
+    schedules: tuple[Schedule, Schedule], one: Span, other: Span, interval: int, together: bool
 ) -> None:
     layout = schedules[0].layout
-    first, second = sorted(schedules[1].layout.lifetimes, key=lambda key: layout.places[key].banks)[:2]
-    assert layout.places[first].banks == layout.places[second].banks
-    assert layout.places[first].words == layout.places[second].words
-    places = allocated(layout, {first: one, second: other}, interval).places
+    first, second = two_places(layout, schedules[1].layout)
+    words = layout.places[first].words
+    needs = {first: at_once(one, words), second: at_once(other, words)}
+    places = allocated(layout, needs, Relations.of(needs, interval)).places
     assert (places[first].base == places[second].base) == together
+
+
+@pytest.mark.parametrize(
+    ("later", "read", "interval", "together"),
+    [
+        (1, (51, 90), 91, True),
+        (0, (51, 90), 91, False),  # a word is not replaced in the cycle in which it is read
+        (1, (30, 90), 91, False),  # reads mix: their cycles do not say which place is meant
+        (1, (51, 90), 90, False),  # the next sample would write the first place before the second one is read
+    ],
+)
+def test_which_statements_work_in_place(
+    schedules: tuple[Schedule, Schedule], later: int, read: Span, interval: int, together: bool
+) -> None:
+    """One place is read word by word from cycle 30 on. Each word of the other is written `later` cycles after that."""
+    layout = schedules[0].layout
+    first, second = two_places(layout, schedules[1].layout)
+    words = layout.places[first].words
+    turns = np.arange(words)
+    made = need((0, words - 1), (30, 29 + words), turns, 30 + turns)
+    making = need((30 + later, 29 + later + words), read, 30 + later + turns, [read[1]] * words)
+    assert 30 + words + later < 51
+    needs = {first: made, second: making}
+    places = allocated(layout, needs, Relations.of(needs, interval)).places
+    assert (places[first].base == places[second].base) == together
+
+
+def test_rows_that_are_done_make_room() -> None:
+    """A place whose words take those of another one too early by two words begins two words before it."""
+    turns, shifted = np.arange(8), 2
+    made = need((0, 7), (30, 37), turns, 30 + turns)
+    making = need((31 - shifted, 38 - shifted), (60, 90), 31 - shifted + turns, [90] * 8)
+    assert made.apart(making, -shifted, 100) and not made.apart(making, 1 - shifted, 100)
+    assert making.apart(made, shifted, 100) and not making.apart(made, shifted - 1, 100)
 
 
 # ---- an independent witness: who wrote the word that is read, over several samples
@@ -187,52 +243,85 @@ def test_without_their_lifetimes_places_share_words(schedules: tuple[Schedule, S
 
 def test_a_lifetime_that_is_too_short_is_refused(schedules: tuple[Schedule, Schedule]) -> None:
     lifetimes = schedules[1].layout.lifetimes
-    for key, (first, last) in lifetimes.items():
-        refused(schedules[1], lifetimes={**lifetimes, key: (first + 1, last)})
-        refused(schedules[1], lifetimes={**lifetimes, key: (first, last - 1)})
+    for key, lifetime in lifetimes.items():
+        for kind, span in (("written", lifetime.written), ("read", lifetime.read)):
+            assert span is not None
+            for shorter in ((span[0] + 1, span[1]), (span[0], span[1] - 1)):
+                refused(schedules[1], lifetimes={**lifetimes, key: replace(lifetime, **{kind: shorter})})
 
 
-def test_lifetimes_that_meet_are_refused(schedules: tuple[Schedule, Schedule]) -> None:
+def test_lifetimes_that_mix_are_refused(schedules: tuple[Schedule, Schedule]) -> None:
     lifetimes = schedules[1].layout.lifetimes
     for one, other in neighbours(schedules[1]):
-        (first, early), (late, last) = sorted((lifetimes[one], lifetimes[other]))
-        assert early < late
-        before = one if lifetimes[one] < lifetimes[other] else other
-        refused(schedules[1], lifetimes={**lifetimes, before: (first, late)})
-        after = other if before == one else one
-        refused(schedules[1], lifetimes={**lifetimes, after: (late, first + schedules[1].initiation_interval)})
-        assert last < first + schedules[1].initiation_interval
+        for kind in ("written", "read"):
+            spans = [getattr(lifetimes[key], kind) for key in (one, other)]
+            (first, early), (late, last) = sorted(spans)
+            assert early < late
+            longer = (first, late) if spans[0] == (first, early) else (early, last)
+            refused(schedules[1], lifetimes={**lifetimes, one: replace(lifetimes[one], **{kind: longer})})
 
 
 def test_an_address_of_a_place_that_is_alive_is_refused(schedules: tuple[Schedule, Schedule]) -> None:
-    """Each tensor is moved, in the layout and in all strands, onto the words of one that lives at the same time."""
+    """Each tensor is moved, in the layout and in all strands, onto the words of another one, or some words beside them.
+    The check refuses that wherever a read would find a word that is not its own: where accesses mix, and where they do
+    not.
+    """
     apart, shared = schedules
-    lifetimes, planted = shared.layout.lifetimes, 0
-    for one, other in combinations(sorted(lifetimes), 2):
+    refusals: Counter[str] = Counter()
+    for one, other in permutations(sorted(shared.layout.lifetimes), 2):
         places = shared.layout.places
-        (_, early), (late, _) = sorted((lifetimes[one], lifetimes[other]))
-        if places[one].banks != places[other].banks or one[1].kind != other[1].kind or early < late:
+        if places[one].banks != places[other].banks or one[1].kind != other[1].kind:
             continue
-        planted += 1
-        layout = replace(shared.layout, places={**places, one: replace(places[one], base=places[other].base)})
-        placed = build.with_addresses_of(apart.placed, apart.layout, layout)
-        strands = tuple(sorted((s for p in placed for s in p.strands()), key=lambda s: (s.unit, s.start)))
-        with pytest.raises(ScheduleFault, match="share words of"):
-            check(replace(shared, layout=layout, strands=strands, placed=tuple(placed)))
-    assert planted > 3
+        for base in range(max(0, places[other].base - 2), places[other].base + 3):
+            moved = with_place_at(apart, shared, one, base)
+            try:
+                read_from(apart, moved, moved.initiation_interval)
+            except AssertionError:
+                with pytest.raises(ScheduleFault, match="share words of") as refusal:
+                    check(moved)
+                refusals[str(refusal.value).rpartition(", which ")[2]] += 1
+    assert refusals["both need at a time"] > 3 and len(refusals) > 1
+
+
+def with_place_at(apart: Schedule, shared: Schedule, key: Key, base: int) -> Schedule:
+    """A schedule with a place at another base address, in the layout and in all strands."""
+    places = shared.layout.places
+    layout = replace(shared.layout, places={**places, key: replace(places[key], base=base)})
+    placed = build.with_addresses_of(apart.placed, apart.layout, layout)
+    strands = tuple(sorted((s for p in placed for s in p.strands()), key=lambda s: (s.unit, s.start)))
+    return replace(shared, layout=layout, strands=strands, placed=tuple(placed))
+
+
+def in_place(schedule: Schedule) -> Iterator[tuple[Key, Key]]:
+    """Pairs of places with an address in common of which the second begins before the first one ends."""
+    lifetimes = schedule.layout.lifetimes
+    for pair in neighbours(schedule):
+        one, other = sorted(pair, key=lambda key: lifetimes[key].span)
+        if lifetimes[other].span[0] <= lifetimes[one].span[1]:
+            yield one, other
+
+
+def test_statements_work_in_place(schedules: tuple[Schedule, Schedule]) -> None:
+    assert len(list(in_place(schedules[1]))) >= 2
 
 
 def test_samples_that_begin_too_early_are_refused(schedules: tuple[Schedule, Schedule]) -> None:
-    """With pairs whose lifetimes span more than the interval, the words of one sample would reach into the next."""
-    shared = schedules[1]
-    spans = [
-        max(shared.layout.lifetimes[one][1], shared.layout.lifetimes[other][1])
-        - min(shared.layout.lifetimes[one][0], shared.layout.lifetimes[other][0])
-        for one, other in neighbours(shared)
-    ]
-    assert max(spans) < shared.initiation_interval
+    """With words that are needed for more than the interval, the words of one sample would reach into the next."""
+    shared, longest = schedules[1], 0
+    touched: dict[tuple[str, int], list[int]] = {}
+    for cycle, _, memory, at in accesses(shared):
+        touched.setdefault((memory, at), []).append(cycle)
+    for pair in neighbours(shared):
+        one, other = (shared.layout.places[key] for key in pair)
+        bank = f"root {one.banks[0]}" if one.spot.kind == "root" else one.banks[0]
+        for at in range(max(one.base, other.base), min(one.base + one.words, other.base + other.words)):
+            cycles = touched[bank, at]
+            longest = max(longest, max(cycles) - min(cycles))
+    assert 0 < longest < shared.initiation_interval
     with pytest.raises(ScheduleFault):
-        check(replace(shared, initiation_interval=max(spans)))
+        check(replace(shared, initiation_interval=longest))
+    with pytest.raises(ScheduleFault, match="and the next sample needs them too early"):
+        check_times(replace(shared, initiation_interval=longest))
 
 
 def test_what_is_loaded_shares_nothing(schedules: tuple[Schedule, Schedule]) -> None:
@@ -249,14 +338,15 @@ def test_what_is_loaded_shares_nothing(schedules: tuple[Schedule, Schedule]) -> 
             for cycle, _, where, at in accesses(shared)
             if where == memory and region.base <= at < region.base + region.words
         ]
-        for other, (first, last) in shared.layout.lifetimes.items() if read else ():
+        for other, lifetime in shared.layout.lifetimes.items() if read else ():
+            first, last = lifetime.span
             alone = last < min(read) or max(read) < first
             if places[other].banks == (bank,) and other[1].kind == key[1].kind and alone:
                 planted += 1
                 layout = replace(
                     shared.layout,
                     places={**places, other: replace(places[other], base=region.base)},
-                    lifetimes={**shared.layout.lifetimes, key: (min(read), max(read))},
+                    lifetimes={**shared.layout.lifetimes, key: Lifetime(written=(0, 0), read=(min(read), max(read)))},
                 )
                 moved = build.with_addresses_of(apart.placed, apart.layout, layout)
                 strands = tuple(sorted((s for p in moved for s in p.strands()), key=lambda s: (s.unit, s.start)))
@@ -266,7 +356,8 @@ def test_what_is_loaded_shares_nothing(schedules: tuple[Schedule, Schedule]) -> 
 
 
 def test_the_text_of_a_layout_has_the_lifetimes(schedules: tuple[Schedule, Schedule]) -> None:
-    key, (first, last) = next(iter(sorted(schedules[1].layout.lifetimes.items())))
+    key, lifetime = min(schedules[1].layout.lifetimes.items(), key=lambda item: item[0])
+    first, last = lifetime.span
     line = next(line for line in schedules[1].layout.text().splitlines() if line.startswith(f"{key[0]} "))
     assert line.endswith(f", cycles {first} to {last}")
     assert np.all([", cycles" not in line for line in schedules[0].layout.text().splitlines()])

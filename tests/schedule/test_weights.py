@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from benchmarks.learning.problems import Problem
@@ -9,10 +11,11 @@ from tabla.build.cost.blocks import memories
 from tabla.driver import build
 from tabla.hw.features import features_of
 from tabla.program.encode import encode
-from tabla.schedule.placing.block_rams import further_blocks
+from tabla.schedule.placing.block_rams import blocks, further_blocks
 from tabla.schedule.placing.schedule import Schedule
 from tabla.schedule.placing.waits import waits_of
 from tabla.schedule.strands.strand import Operation, Owner, Strand
+from tabla.templates.memories import LUT_WORDS
 
 
 def strand(unit: str, start: int, length: int, statement: int, sequencers: tuple[int, ...] = ()) -> Strand:
@@ -62,7 +65,23 @@ def test_block_rams_are_those_of_the_cost_model_without_the_first_of_each_memory
     made = schedule(Problem(kind="backprop", sizes=(351, 1000, 40)), 16)
     image = encode(made)
     lanes = {m.name: m.block_rams // 16 for m in memories(image, features_of(image)) if m.copies == 16}
-    # All of `model`, and both ends of `interim`, which has the same addresses. The hardware joins two of its four runs
-    # of needed words, which takes a block RAM that the search does not count.
-    assert lanes == {"model": 25, "data": 1, "interim": 3}
-    assert further_blocks(made) == 16 * (24 + 0 + 1)
+    # All of `model`, and both ends of `interim`, which has the same addresses.
+    # That is more than the part has, so the few words of data lie in LUTs. The hardware joins two runs of needed words
+    # of `model`, which takes a block RAM that the search does not count.
+    assert lanes == {"model": 24, "data": 0, "interim": 2}
+    assert further_blocks(made) == 16 * (22 + 0 + 1)
+
+
+def test_a_named_part_that_is_full_has_few_words_of_lanes_in_luts() -> None:
+    """Each of 16 lanes has 1,024 words of a model, and a ring of 128 words of data."""
+    made = schedule(Problem(kind="linear", sizes=(16384,)), 16)
+    layout = replace(made.layout, depths=replace(made.layout.depths, data=LUT_WORDS // made.ring_slots))
+
+    def taken(block_rams: int) -> int:
+        template = replace(made.template, block_rams=block_rams)
+        return blocks(replace(made, layout=layout, mapping=replace(made.mapping, template=template)))
+
+    assert (taken(0), taken(32), taken(31)) == (32, 32, 16)
+    more = replace(layout, depths=replace(layout.depths, data=LUT_WORDS // made.ring_slots + 1))
+    full = replace(made.mapping, template=replace(made.template, block_rams=31))
+    assert blocks(replace(made, layout=more, mapping=full)) > 31

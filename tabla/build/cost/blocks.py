@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tabla.hw.banks import FEW, banks_of
-from tabla.hw.block_memories import microcode_has_blocks, roots_have_blocks, strands_have_blocks
+from tabla.hw.banks import banks_of
+from tabla.hw.block_memories import asks_for_luts, microcode_has_blocks, roots_have_blocks, strands_have_blocks
 from tabla.hw.control import sources
 from tabla.hw.features import Features, is_lean
 from tabla.hw.functions.interpolation import Interpolation, bent_bits, signed_bits
@@ -19,6 +19,7 @@ from tabla.hw.strands import StrandFetch
 from tabla.program.image import FunctionTable, Image, Ranges
 from tabla.program.layout import operation_layout, strand_layout
 from tabla.templates.instructions import OPERANDS, operation_format
+from tabla.templates.memories import FEW_WORDS
 
 _MULTIPLIER = 18
 """The bits of an operand of a MULT18X18D, and those of each piece but the last into which Yosys divides a wider one."""
@@ -30,11 +31,14 @@ _RANK_WORDS, _RANK_BITS, _MOST_RANKS = 16, 4, 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """A memory of `words` words, of at most 36 bits. `block` says that the hardware asks for block RAMs."""
+    """A memory of `words` words, of at most 36 bits. `block` says that the hardware asks for block RAMs, and
+    `distributed` that it asks for LUTs.
+    """
 
     bits: int
     words: int
     block: bool
+    distributed: bool = False
 
     @property
     def ranks(self) -> int:
@@ -44,7 +48,7 @@ class Piece:
     @property
     def in_luts(self) -> bool:
         """Whether Yosys makes it of distributed RAM."""
-        return not self.block and self.ranks <= _MOST_RANKS
+        return self.distributed or (not self.block and self.ranks <= _MOST_RANKS)
 
     @property
     def block_rams(self) -> int:
@@ -60,7 +64,8 @@ class Memory:
     ``microcode``, ``functions`` or ``output``.
     `block` says that the hardware asks for block RAMs. `used` are the bits that somebody reads; None stands for all.
     The words are divided into parts of at most `widest` bits, and into banks where only the addresses `needed` are
-    read, or where there is no power of two of block RAMs. A `whole` memory is one bank of exactly its words.
+    read, or where there is no power of two of block RAMs. A `whole` memory is one bank of exactly its words. The
+    hardware asks for LUTs for a memory that lies `in_luts` however many words it has.
     """
 
     bits: int
@@ -72,6 +77,7 @@ class Memory:
     name: str = ""
     needed: Ranges | None = None
     whole: bool = False
+    in_luts: bool = False
 
     @property
     def parts(self) -> list[int]:
@@ -99,8 +105,12 @@ class Memory:
     @property
     def pieces(self) -> list[Piece]:
         """The memories that it is made of: each part in each bank."""
-        banks = [(words, self.block and not (words <= FEW and words < self.depth)) for words in self.banks]
-        return [Piece(bits=bits, words=words, block=block) for words, block in banks for bits in self.parts]
+        banks = [(words, self.block and not (words <= FEW_WORDS and words < self.depth)) for words in self.banks]
+        return [
+            Piece(bits=bits, words=words, block=block, distributed=self.in_luts)
+            for words, block in banks
+            for bits in self.parts
+        ]
 
     @property
     def distributed(self) -> list[Piece]:
@@ -132,13 +142,14 @@ def memories(image: Image, features: Features) -> Iterator[Memory]:
                 copies=copies,
                 name=name,
                 needed=needed,
+                in_luts=asks_for_luts(shape.depth(name), block=name in shape.blocks),
             )
     yield from _root_memories(image, features)
     for table in parameters.functions:
         if table.base:
             yield table_memory(table, parameters.roots)
     for unit in ("stream", *image.units):
-        yield _operations(image, features, unit)
+        yield operation_memory(image, features, unit)
         if parameters.strand_depth[unit] > StrandFetch.AT_HAND:
             yield strand_memory(image, unit)
     yield output_memory(image)
@@ -147,11 +158,13 @@ def memories(image: Image, features: Features) -> Iterator[Memory]:
 def strand_memory(image: Image, unit: str) -> Memory:
     """Return the memory of a unit's strand words, where they are too many to be at hand."""
     parameters = image.parameters
+    block, words = strands_have_blocks(parameters, unit), parameters.strand_depth[unit]
     return Memory(
         bits=strand_layout(unit, parameters).width,
-        words=parameters.strand_depth[unit],
-        block=strands_have_blocks(parameters, unit),
+        words=words,
+        block=block,
         name="microcode",
+        in_luts=asks_for_luts(words, block=block),
     )
 
 
@@ -196,7 +209,7 @@ def _root_memories(image: Image, features: Features) -> Iterator[Memory]:
                 )
 
 
-def _operations(image: Image, features: Features, unit: str) -> Memory:
+def operation_memory(image: Image, features: Features, unit: str) -> Memory:
     """Return the memory of a unit's operation words, with the bits that the sequencer reads."""
     parameters, own = image.parameters, features[unit]
     layout, form = operation_layout(unit, parameters), operation_format(unit)
@@ -214,12 +227,14 @@ def _operations(image: Image, features: Features, unit: str) -> Memory:
         for place, most in places
         for bit in range(place.width if most is None else min(place.width, most))
     )
+    block, words = microcode_has_blocks(parameters, unit), parameters.operation_depth[unit]
     return Memory(
         bits=layout.width,
-        words=parameters.operation_depth[unit],
-        block=microcode_has_blocks(parameters, unit),
+        words=words,
+        block=block,
         used=used,
         name="microcode",
+        in_luts=asks_for_luts(words, block=block),
     )
 
 

@@ -18,6 +18,8 @@ Part = tuple[Target, Device]
 """A device with its family."""
 _RANK = 16
 """LUTs hold words in ranks of so many, at least."""
+_BLOCK = 18 << 10
+"""The bits of a block RAM of 18 kbit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +90,11 @@ def named_part(text: str, own: str | None = None) -> Part:
             return family, device
     names = ", ".join(device.part for _, device in known_parts(own))
     raise TablaError(f"part: there is no part '{name}' here", hint=f"the parts are {names}")
+
+
+def blocks_of(family: Target, device: Device) -> int:
+    """Return the memory of a part's block RAMs, in block RAMs of 18 kbit; 0 if it is not known."""
+    return device.capacity("RAM") * family.ram_bits // _BLOCK
 
 
 def refuse_without_room(image: Image, name: str, parts: Sequence[Part], *, named: bool) -> None:

@@ -10,7 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from tabla.build.cost.blocks import Memory, function_products, memories, output_memory, pieces, strand_memory
+from tabla.build.cost.blocks import (
+    Memory,
+    function_products,
+    memories,
+    operation_memory,
+    output_memory,
+    pieces,
+    strand_memory,
+)
+from tabla.hw.block_memories import asks_for_luts
 from tabla.hw.control import sources
 from tabla.hw.features import Features, UnitFeatures, is_lean
 from tabla.hw.function_unit import PIPELINES
@@ -105,7 +114,14 @@ def _lane(shape: LaneShape, *, rounds: bool, adds: bool) -> Part:
     parameters, word = shape.parameters, shape.parameters.width + shape.guard
     b_sources = [name for name in shape.b_sources if name != "one"]
     distributed = sum(
-        _distributed(Memory(bits=parameters.width + shape.extra(name), words=shape.depth(name), block=False))
+        _distributed(
+            Memory(
+                bits=parameters.width + shape.extra(name),
+                words=shape.depth(name),
+                block=False,
+                in_luts=asks_for_luts(shape.depth(name), block=False),
+            )
+        )
         for name in shape.memories
         if name not in shape.blocks
     )
@@ -263,8 +279,7 @@ def _sequencer(image: Image, features: Features, unit: str) -> Iterator[Part]:
     }
     yield Part(kind="loops", count=1, sizes=loops)
     operation = operation_layout(unit, parameters)
-    words = Memory(bits=operation.width, words=parameters.operation_depth[unit], block=False)
-    in_blocks = any(m.block and m.bits == operation.width for m in memories(image, features))
+    words = operation_memory(image, features, unit)
     strands = _distributed(strand_memory(image, unit)) if depth > StrandFetch.AT_HAND else 0
     sizes = {
         "one": 1,
@@ -272,7 +287,7 @@ def _sequencer(image: Image, features: Features, unit: str) -> Iterator[Part]:
         "fields": operation.width,
         "own_fields": sum(field.width for field in form.fields),
         "start": parameters.start_bits,
-        "distributed": (0 if in_blocks else _distributed(words)) + strands,
+        "distributed": _distributed(words) + strands,
     }
     yield Part(kind="stream_sequencer" if unit == "stream" else "sequencer", count=1, sizes=sizes)
 

@@ -14,7 +14,7 @@ from tabla.schedule.check.residues import POISON, Residues, upper
 from tabla.schedule.mapping.mapping import static_tensors
 from tabla.schedule.mapping.places import Place
 from tabla.schedule.placing.schedule import Schedule
-from tabla.schedule.strands.layout import Key, is_scratch
+from tabla.schedule.strands.layout import Key, Span, is_scratch
 from tabla.schedule.strands.regions import Region, Regions, ScheduleFault
 from tabla.schedule.strands.streams import loaded, streamed
 from tabla.schedule.strands.tasks import MemoryKey
@@ -48,6 +48,11 @@ def image(place: Place, elements: Residues, lanes: int) -> Residues:
     return out
 
 
+def _mix(one: Span, other: Span) -> bool:
+    """Say whether two spans of cycles have a cycle in common."""
+    return one[0] <= other[1] and other[0] <= one[1]
+
+
 @dataclass(slots=True, eq=False)
 class Images:
     """The memories of a schedule, as every sample finds them and as it leaves them."""
@@ -66,24 +71,26 @@ class Images:
         self._left = frozenset((key, False) for key in self.schedule.mapping.updated)
         for memory, held in self.regions.all().items():
             for before, after in combinations(held, 2):  # in the order of their bases
-                if after.base < before.base + before.words and not self._apart(before, after):
+                if after.base < before.base + before.words and not self._told_apart(before, after):
                     names = " and ".join(f"{r.key[0][0]} at {r.key[0][1]}" for r in (before, after))
                     raise ScheduleFault(f"{names} share words of {memory}")
 
-    def _apart(self, one: Region, other: Region) -> bool:
-        """Say whether two places may share addresses: what a sample leaves there matters to neither of them later.
+    def _told_apart(self, one: Region, other: Region) -> bool:
+        """Say whether the cycle of a read or a write tells to which of two places with the same addresses it is.
 
-        One of them ends before the other begins, and both end before the next sample begins with either. The next
-        sample begins an initiation interval later, or at any time after that. What is loaded, streamed or updated stays
-        from sample to sample, so it shares nothing.
+        What is loaded, streamed or updated stays from sample to sample, so it shares nothing. Whether words that have
+        one address are needed at the same time is for `tabla.schedule.check.times` to say.
         """
         if one.lifetime is None or other.lifetime is None:
             return False
         stays = self._streamed | self._loaded
         if any(region.key[0] in stays or region.key in self._left for region in (one, other)):
             return False
-        first, second = sorted((one.lifetime, other.lifetime))
-        return first[1] < second[0] and second[1] < first[0] + self.schedule.initiation_interval
+        if _mix(one.lifetime.written, other.lifetime.written):
+            return False
+        return (
+            one.lifetime.read is None or other.lifetime.read is None or not _mix(one.lifetime.read, other.lifetime.read)
+        )
 
     def place(self, key: MemoryKey) -> Place:
         """The place of a region."""

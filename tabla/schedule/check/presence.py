@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tabla.schedule.check.images import Images, Marks, addresses
-from tabla.schedule.check.runs import address_of
+from tabla.schedule.check.runs import address_of, span_of
 from tabla.schedule.mapping.places import Place
 from tabla.schedule.strands.layout import Ranges
 from tabla.schedule.strands.regions import ScheduleFault, gathers, reading_generators
@@ -79,12 +79,12 @@ def _check_operand(images: Images, memory: str, operand: str, ranges: Ranges) ->
     """Raise `ScheduleFault` for an operand of a root that reads an address which its copy does not have."""
     schedule = images.schedule
     for strand in schedule.strands:
-        for operation in strand.body:
+        for slot, operation in enumerate(strand.body):
             if (operand, memory) not in reading_generators(strand.unit, operation):
                 continue
             at = strand.values(address_of(operation, operand, strand))
             if gathers(operation, operand):
-                region = images.regions.of(memory, int(at.min()), (strand.start, strand.final))
+                region = images.regions.of(memory, int(at.min()), "read", span_of(strand.cycles(slot)))
                 at = np.arange(region.base, region.base + region.words)
             _refuse_absent(at, ranges, f"'{strand.comment}' reads {memory} as operand {operand}")
     if memory == "root memory" and operand == "c":

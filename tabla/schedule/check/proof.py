@@ -35,7 +35,7 @@ class _RunMemory:
     images: Images
 
     def _region(self, asked: Asked, name: str) -> Region:
-        region = self.images.regions.of(asked.memory, int(asked.at.min()), asked.when)
+        region = self.images.regions.of(asked.memory, int(asked.at.min()), "read", asked.when)
         if int(asked.at.max()) >= region.base + region.words:
             raise ScheduleFault(f"'{name}' leaves {region.key}")
         if asked.window != asked.memory.endswith("data"):
@@ -98,7 +98,7 @@ class _Proof:
     ) -> Region:
         address = address_of(write.operation, generator, write.strand)
         at = write.strand.values(address)
-        region = self.images.regions.of(memory, int(at.min()), span_of(write.cycles))
+        region = self.images.regions.of(memory, int(at.min()), "write", span_of(write.cycles))
         if address.window or int(at.max()) >= region.base + region.words:
             raise ScheduleFault(f"'{write.strand.comment}' leaves {region.key}")
         image, own = self.images.words(region.key, left=True), at - region.base
@@ -117,7 +117,7 @@ class _Proof:
         assert write.positions is not None
         address = address_of(write.operation, generator, write.strand)
         at = write.strand.values(address)
-        region = self.images.regions.of(memory, int(at.min()), span_of(write.cycles))
+        region = self.images.regions.of(memory, int(at.min()), "write", span_of(write.cycles))
         if address.window or int(at.max()) >= region.base + region.words:
             raise ScheduleFault(f"'{write.strand.comment}' leaves {region.key}")
         shape = (len(at), self.expected.groups)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tabla.schedule.strands.layout import Lifetime
+from tabla.schedule.strands.layout import Span
 from tabla.schedule.strands.strand import Address, Operation, Strand
 
 Numbers = NDArray[np.int64]
@@ -19,7 +19,7 @@ def address_of(operation: Operation, generator: str, strand: Strand) -> Address:
     return operation.addresses.get(generator) or Address(strides=(0,) * len(strand.counts))
 
 
-def span_of(cycles: Numbers) -> Lifetime:
+def span_of(cycles: Numbers) -> Span:
     """Return the first and the last of some cycles."""
     return int(cycles.min()), int(cycles.max())
 
@@ -33,7 +33,7 @@ class Asked:
 
     memory: str
     at: Numbers
-    when: Lifetime
+    when: Span
     window: bool
 
 

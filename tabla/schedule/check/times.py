@@ -4,6 +4,8 @@ last read, within a sample and between samples `initiation_interval` apart.
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 
 from tabla.schedule.check.runs import address_of, span_of
@@ -40,6 +42,11 @@ class _Times:
         np.minimum.at(self.first[kind], at, cycles)
         np.maximum.at(self.last[kind], at, cycles)
 
+    def of_addresses(self, words: int) -> tuple[Cycles, Cycles]:
+        """The first and the last cycles in which each of `words` addresses is touched, in any lane."""
+        first = np.minimum(self.first["read"], self.first["write"]).reshape(words, -1).min(axis=1)
+        return first, np.maximum(self.last["read"], self.last["write"]).reshape(words, -1).max(axis=1)
+
 
 def check_times(schedule: Schedule) -> None:
     """Words are written before they are read, not while they are read, and not replaced before their last read."""
@@ -52,7 +59,7 @@ def check_times(schedule: Schedule) -> None:
         for kind, ports in (("read", reading_generators), ("write", writing_generators)):
             for generator, memory in ports(strand.unit, operation):
                 at = strand.values(address_of(operation, generator, strand))
-                region = regions.of(memory, int(at.min()), span_of(cycles))
+                region = regions.of(memory, int(at.min()), kind, span_of(cycles))
                 refuse(int(at.max()) >= region.base + region.words, f"'{strand.comment}' leaves {region.key}")
                 beside = _beside(schedule.template, strand, region)
                 refuse(beside, f"'{strand.comment}' uses lanes beside those of {region.key[0][0]}")
@@ -68,6 +75,9 @@ def check_times(schedule: Schedule) -> None:
     zeros = hollow(schedule.mapped)
     for key, t in times.items():
         _region(schedule, owners[key], t, zeros)
+    for one, other in combinations(sorted(times, key=lambda key: (key[0], owners[key].base)), 2):
+        if one[0] == other[0] and owners[other].base < owners[one].base + owners[one].words:
+            _shared_addresses(schedule, (owners[one], times[one]), (owners[other], times[other]))
 
 
 def _beside(template: Template, strand: Strand, region: Region) -> bool:
@@ -92,7 +102,7 @@ def _shared_rows(schedule: Schedule, regions: Regions) -> frozenset[_Owned]:
         for slot, operation in enumerate(strand.body):
             for generator, memory in writing_generators("lane_write", operation):
                 at = strand.values(address_of(operation, generator, strand))
-                region = regions.of(memory, int(at.min()), span_of(strand.cycles(slot)))
+                region = regions.of(memory, int(at.min()), "write", span_of(strand.cycles(slot)))
                 writers[(memory, region.key)] = writers.get((memory, region.key), 0) + 1
     return frozenset(key for key, count in writers.items() if count > 1)
 
@@ -107,6 +117,22 @@ def _per_lane(template: Template, strand: Strand, slot: int, rows: Cycles, cycle
     active = (low <= lanes) & (lanes < high)
     words = rows[:, None] * pes + lanes
     return words[active], np.broadcast_to(cycles[:, None], active.shape)[active]
+
+
+def _shared_addresses(schedule: Schedule, lower: tuple[Region, _Times], upper: tuple[Region, _Times]) -> None:
+    """Two words that have one address are needed one after the other, and both before the next sample needs either.
+
+    The next sample begins an initiation interval later, or at any time after that.
+    """
+    (one, own), (other, others) = lower, upper
+    begin, end = other.base, min(one.base + one.words, other.base + other.words)
+    first, last = (cycles[begin - one.base : end - one.base] for cycles in own.of_addresses(one.words))
+    later, latest = (cycles[: end - begin] for cycles in others.of_addresses(other.words))
+    names = f"{one.key[0][0]} at {one.key[0][1]} and {other.key[0][0]} at {other.key[0][1]}"
+    meet = (last >= later) & (latest >= first)
+    refuse(meet.any(), f"{names} share words of {one.memory}, which both need at a time")
+    early = np.maximum(last, latest) >= np.minimum(first, later) + schedule.initiation_interval
+    refuse(early.any(), f"{names} share words of {one.memory}, and the next sample needs them too early")
 
 
 def _region(schedule: Schedule, region: Region, t: _Times, zeros: frozenset[str]) -> None:

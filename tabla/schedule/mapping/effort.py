@@ -45,8 +45,9 @@ class Effort:
 
     Arrays, where the user names none:
 
-    * `roots`: numbers of roots that are tried beside one; `cuts`: ways to cut the graph for each of them.
-      `least_lanes`: lanes that each group must keep.
+    * `roots`: numbers of roots that are tried beside one; `cuts`: ways to cut the graph for each of them, and as many
+      ways to divide the rows of its maps, which are chosen by an estimate with `quick_beam` for `beam`. `least_lanes`:
+      lanes that each group must keep.
     * `sequencers`: numbers of sequencers that are tried beside one, for `clustered` mappings each.
     * `root_price`, `sequencer_price`: how many lanes a further root or sequencer weighs against cycles. A root takes
       the room of two to three lanes; a sequencer takes strand memory, loops and generators of two units, 300 to 400
@@ -89,6 +90,7 @@ class Effort:
     kept: int = 3
     roots: tuple[int, ...] = (2, 4, 8)
     cuts: int = 2
+    quick_beam: int = 2
     least_lanes: int = 4
     sequencers: tuple[int, ...] = (2, 4)
     clustered: int = 2

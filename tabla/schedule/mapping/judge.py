@@ -51,22 +51,27 @@ class Judged:
         """Weigh a schedule: cycles, then vectors that lanes take as they are made, then latency, then microcode.
 
         Cycles are multiplied by the price of the array's further roots, sequencers and block RAMs, and of further
-        samples that overlap. For the objective ``latency`` the latency comes first, without a price, and the cycles
-        come third.
+        samples that overlap. If the part is named, block RAMs that it has cost nothing. For the objective ``latency``
+        the latency comes first, without a price, and the cycles come third.
 
         A program that does not fit counts twice, because its error tells a user more than a schedule that leaves most
-        of the array idle. Words that lanes take straight from the root's result make long wires, so they are taken only
-        where they save a cycle.
+        of the array idle. The more block RAMs the named part lacks, the more it counts. Words that lanes take straight
+        from the root's result make long wires, so they are taken only where they save a cycle.
         """
         template, figures = self.mapping.template, self.figures
         more = effort.root_price * (max(1, template.roots) - 1) + effort.sequencer_price * (template.sequencers - 1)
-        more += effort.block_price * figures.further_blocks
-        more += effort.far_block_price * max(0, figures.blocks - effort.room)
-        cycles = weighed(figures.cycles, figures.stages) * (1 + more / template.pes) * (2 if figures.too_large else 1)
+        excess = 2.0 if figures.too_large else 1.0
+        if template.block_rams:
+            # Tables of functions and the words that leave take a few block RAMs more.
+            lacking = figures.blocks + 2 * max(1, template.roots) + 1 - template.block_rams
+            excess *= 2 + lacking / template.block_rams if lacking > 0 else 1
+        else:
+            more += effort.block_price * figures.further_blocks
+            more += effort.far_block_price * max(0, figures.blocks - effort.room)
+        cycles = weighed(figures.cycles, figures.stages) * (1 + more / template.pes) * excess
         as_made = sum(fit.as_made for fit in self.mapping.fits)
         if effort.objective == "latency":
-            hasty = figures.latency * (2 if figures.too_large else 1)
-            return hasty, as_made, figures.cycles, figures.microcode_words
+            return figures.latency * excess, as_made, figures.cycles, figures.microcode_words
         return cycles, as_made, figures.latency, figures.microcode_words
 
     def aim(self, effort: Effort) -> int:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
+from dataclasses import replace
+from operator import itemgetter
 
 from tabla.base.source import TablaError
 from tabla.graph.format import Format
@@ -21,6 +22,7 @@ from tabla.schedule.mapping.judge import Judge
 from tabla.schedule.mapping.mapping import Mapping
 from tabla.schedule.mapping.partition import cuts, partition
 from tabla.schedule.mapping.refined_axes import with_refined_axes
+from tabla.schedule.mapping.row_axes import Division
 from tabla.schedule.mapping.row_divisions import divisions
 from tabla.schedule.mapping.search import Search
 from tabla.schedule.mapping.selectors import GROUP, cut_axes
@@ -50,7 +52,7 @@ def map_graph(
             legal, groups = refined, [made]
     groups += [Group([mapping], judge, effort) for mapping in side_by_side(legal, template, effort)]
     for roots in roots_to_try(template, effort):
-        for part in _parts(graph, legal, roots, format, template.pes, effort):
+        for part in _parts(graph, legal, one.with_roots(roots), format, effort):
             groups.append(Group(candidates(part, one.with_roots(roots), effort), judge, effort))
     starts = [with_promise(found, judge, effort) for found in all_judged(groups, effort)]
     if not effort.starts:
@@ -62,22 +64,34 @@ def map_graph(
     return min(ends, key=lambda end: end.merit(effort)).mapping
 
 
-def _parts(graph: Graph, legal: Graph, roots: int, format: Format, pes: int, effort: Effort) -> Iterator[Graph]:
-    """Yield what a tap group runs of a program that is cut between several roots, for each cut that is tried."""
-    for cut in cuts(legal, roots)[: effort.cuts]:
-        yield with_products(partition(legal, cut, roots), format)
+def _parts(graph: Graph, legal: Graph, template: Template, format: Format, effort: Effort) -> Iterator[Graph]:
+    """Yield what a tap group runs of a program that is cut between several roots, for each cut that is tried.
+
+    Of the ways to divide rows of maps, those are tried that a quick estimate puts first.
+    """
+    for cut in cuts(legal, template.roots)[: effort.cuts]:
+        yield with_products(partition(legal, cut, template.roots), format)
     if graph.updates or not format.holds(1):
         return
-    for division in itertools.islice(divisions(graph, roots, pes // roots), effort.cuts):
-        try:
-            divided = legalise(with_divided_rows(graph, division, roots, format), format, pes=pes)
-        except TablaError:
-            continue  # The machine cannot run the statements that pass rows on.
-        divided = with_refined_axes(divided, pes // roots, GROUP) or divided
-        needed = cut_axes(divided)
-        chosen_cut = next((cut for cut in cuts(divided, roots) if needed <= cut.axes), None)
-        if chosen_cut is not None:
-            yield partition(divided, chosen_cut, roots)
+    quick, found = replace(effort, beam=effort.quick_beam), list[tuple[float, Graph]]()
+    for division in divisions(graph, template.roots, template.lanes):
+        if (part := _divided(graph, division, template, format)) is not None:
+            estimates = [mapping.estimate for mapping in Search(part, template, effort=quick).candidates(1)]
+            found += [(estimate, part) for estimate in estimates]
+    yield from (part for _, part in sorted(found, key=itemgetter(0))[: effort.cuts])
+
+
+def _divided(graph: Graph, division: Division, template: Template, format: Format) -> Graph | None:
+    """Return what a tap group runs of a program of which rows of maps are divided; None if it cannot be cut so."""
+    roots = template.roots
+    try:
+        divided = legalise(with_divided_rows(graph, division, roots, format), format, pes=template.pes)
+    except TablaError:
+        return None  # The machine cannot run the statements that pass rows on.
+    divided = with_refined_axes(divided, template.lanes, GROUP) or divided
+    needed = cut_axes(divided)
+    chosen_cut = next((cut for cut in cuts(divided, roots) if needed <= cut.axes), None)
+    return None if chosen_cut is None else partition(divided, chosen_cut, roots)
 
 
 def _with_one_root(graph: Graph, legal: Graph, template: Template, judge: Judge, effort: Effort) -> Group:

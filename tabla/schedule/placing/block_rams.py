@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from tabla.schedule.placing.needed import FEW, blocks_of, in_all_slots
+from tabla.schedule.placing.needed import blocks_of, in_all_slots
 from tabla.schedule.placing.schedule import Schedule
+from tabla.templates.memories import FEW_WORDS, LUT_WORDS
 
 SHAPES = ((9, 2048), (18, 1024), (36, 512))
 """The bits and the number of the words of a block RAM of 18 kbit, the narrowest words first."""
@@ -16,12 +17,22 @@ def block_words(width: int) -> int:
     return next(words for bits, words in SHAPES if width <= bits)
 
 
-def further_blocks(schedule: Schedule, *, free: int = 1) -> int:
+def blocks(schedule: Schedule) -> int:
+    """Count the block RAMs of all lanes and roots in memories of many words.
+
+    Where that is more than the named part has, memories of lanes lie in LUTs if they have no more than 128 words.
+    """
+    taken, has = further_blocks(schedule, free=0), schedule.template.block_rams
+    return further_blocks(schedule, free=0, few=LUT_WORDS) if has and taken > has else taken
+
+
+def further_blocks(schedule: Schedule, *, free: int = 1, few: int = FEW_WORDS) -> int:
     """Count the block RAMs of all lanes and roots, without the first `free` ones of each memory.
 
     The first one is free, because small memories lie in LUTs or in a block RAM that is there anyway. A memory has a
     block RAM for each run of as many words as one holds of which some are needed. Guard bits of models are not looked
-    at. With `free` of 0 memories of few words are left out, because they are the same in every schedule.
+    at. With `free` of 0 memories of few words are left out, because they are the same in every schedule; those of lanes
+    if they have no more than `few` words.
     """
     words = block_words(schedule.format.width)
     depths, slots, template = schedule.layout.depths, schedule.ring_slots, schedule.template
@@ -35,7 +46,8 @@ def further_blocks(schedule: Schedule, *, free: int = 1) -> int:
     }
     total = 0
     for memory, (depth, copies, window) in memories.items():
-        if not free and depth * (slots if window else 1) <= FEW:
+        most = FEW_WORDS if memory.startswith("root") else few
+        if not free and depth * (slots if window else 1) <= most:
             continue
         needed = schedule.layout.needed.get(memory, (((0, depth),),) * copies)
         each = slots if window else 1

@@ -22,7 +22,7 @@ from tabla.schedule.mapping.capacity import largest_tensor
 from tabla.schedule.mapping.effort import Objective, weighed
 from tabla.schedule.mapping.judge import Figures, Judge
 from tabla.schedule.mapping.mapping import Mapping
-from tabla.schedule.placing.block_rams import block_words, further_blocks
+from tabla.schedule.placing.block_rams import block_words, blocks, further_blocks
 from tabla.schedule.placing.borders import Border
 from tabla.schedule.placing.dependences import Dependences
 from tabla.schedule.placing.frames import stages_of
@@ -232,7 +232,7 @@ def judge_of(
             too_large=_too_deep(made, made.template),
             further_blocks=further_blocks(made),
             stages=made.stages,
-            blocks=further_blocks(made, free=0),
+            blocks=blocks(made),
             waits=waits_of(made.strands, len(mapping.graph.statements), max(1, mapping.template.sequencers)),
         )
 

@@ -17,16 +17,16 @@ from tabla.schedule.strands.regions import gathers, reading_generators
 from tabla.schedule.strands.strand import Strand
 from tabla.schedule.strands.streams import loaded
 from tabla.templates.instructions import OPERANDS
+from tabla.templates.memories import FEW_WORDS
 from tabla.templates.template import Template
-
-FEW = 64
-"""Every lane has all words of a memory of no more words: it takes a block RAM, or none, in any case."""
 
 
 def needed(
     strands: Iterable[Strand], dump: Iterable[Strand], layout: Layout, template: Template, slots: int
 ) -> Map[str, tuple[Ranges, ...]]:
     """Return the addresses that are needed of each memory, as `Layout.needed` has them.
+
+    Every lane has all words of a memory of few words: it takes a block RAM, or none, in any case.
 
     The depths that the user sets are those of all lanes, so memories with such a depth are left out. The ring has
     `slots` slots.
@@ -40,14 +40,14 @@ def needed(
     found = {
         memory: words_of_lanes(layout, memory, template)
         for memory, (words, asked) in lanes.items()
-        if words > FEW and not asked
+        if words > FEW_WORDS and not asked
     }
     roots = {"root data": depths.root_data * slots, "root memory": depths.root_memory}
     read = _read_at_roots((*strands, *dump), layout)
     found |= {
         memory: tuple(merged(read[memory, operand]) for operand in OPERANDS)
         for memory, words in roots.items()
-        if words > FEW
+        if words > FEW_WORDS
     }
     return found
 
@@ -88,7 +88,7 @@ def blocks_of(ranges: Ranges, words: int) -> int:
     needed lie in LUTs, as `tabla.hw.banks` says.
     """
     parts = [
-        (number, max(begin, number * words) // FEW, (min(end, (number + 1) * words) - 1) // FEW)
+        (number, max(begin, number * words) // FEW_WORDS, (min(end, (number + 1) * words) - 1) // FEW_WORDS)
         for begin, end in ranges
         if begin < end
         for number in range(begin // words, (end - 1) // words + 1)
@@ -115,7 +115,7 @@ def _read_at_roots(strands: Sequence[Strand], layout: Layout) -> dict[tuple[str,
     found: dict[tuple[str, str], list[tuple[int, int]]] = {
         (memory, operand): [] for memory in ("root data", "root memory") for operand in OPERANDS
     }
-    dumped = tuple(_dumped(layout)) if layout.depths.root_memory > FEW else ()
+    dumped = tuple(_dumped(layout)) if layout.depths.root_memory > FEW_WORDS else ()
     for strand in strands:
         for operation in strand.body:
             for operand, memory in reading_generators(strand.unit, operation):

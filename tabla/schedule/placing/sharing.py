@@ -4,26 +4,29 @@ Lifetimes are known when every task has its cycle, so strands are made and place
 places whose words nobody needs at the same time get the same addresses. That changes constants in address generators
 and nothing else: no strand begins earlier or later, and every word is written and read in the same cycle as before.
 
-Two places may share addresses if the first one's last read comes before the second one's first write, and the second
+Two words may have one address if the first one's last read comes before the second one's first write, and the second
 one's last read before the first write of the first one by the next sample. The next sample may begin an initiation
-interval later, or at any time after that.
+interval later, or at any time after that. So an elementwise statement works in place: each of its words takes the
+address of the word that it is made from. What a convolution makes of a row may take the addresses of rows that are
+done.
+
+Two places that have some addresses in common never mix their reads, nor their writes. Then the cycle of an access says
+which place is meant, and the checker needs no more to know it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from tabla.schedule.mapping.mapping import Mapping
 from tabla.schedule.mapping.places import Place
-from tabla.schedule.placing.initiation_interval import touches
-from tabla.schedule.placing.needed import blocks_of, words_of_lanes
+from tabla.schedule.placing.needed import blocks_of, merged, words_of_lanes
 from tabla.schedule.placing.placed import Placed
-from tabla.schedule.strands.layout import Depths, Key, Layout, Lifetime, is_scratch
+from tabla.schedule.placing.word_lifetimes import Need, Relation, Relations, needs_of
+from tabla.schedule.strands.layout import Depths, Key, Layout, Ranges
 from tabla.schedule.strands.regions import Regions, reading_generators, writing_generators
 from tabla.schedule.strands.strand import Operation, Strand
-from tabla.schedule.strands.streams import loaded, streamed
-from tabla.schedule.strands.tasks import LATE, NEVER
 
 LANE_MEMORIES = ("model", "interim")
 """The memories of lanes in which addresses may be shared."""
@@ -39,16 +42,17 @@ def sharing(
     fewest block RAMs are taken.
     """
     deep = {memory for memory, words in _depths(layout.depths).items() if words > least}
-    lifetimes = {
-        key: lifetime
-        for key, lifetime in _lifetimes(placed, mapping, layout).items()
+    needs = {
+        key: need
+        for key, need in needs_of(placed, mapping, layout).items()
         if deep.intersection(_memories(layout.places[key]))
     }
-    if not deep.intersection(LANE_MEMORIES) and len(lifetimes) < 2:
+    if not deep.intersection(LANE_MEMORIES) and len(needs) < 2:
         return layout
-    shared = lifetimes if len(lifetimes) > 1 else {}
+    shared = needs if len(needs) > 1 else {}
+    relations = Relations.of(shared, initiation_interval)
     found = [
-        allocated(layout, shared, initiation_interval, wide_models=wide_models, wide_first=wide_first)
+        allocated(layout, shared, relations, wide_models=wide_models, wide_first=wide_first)
         for wide_models, wide_first in ((False, False), (False, True), (True, False), (True, True))
         if shared or wide_models or wide_first
     ]
@@ -120,83 +124,108 @@ def _memories(place: Place) -> tuple[str, ...]:
     return tuple(f"root {bank}" if place.spot.kind == "root" else bank for bank in place.banks)
 
 
-def _lifetimes(placed: Sequence[Placed], mapping: Mapping, layout: Layout) -> dict[Key, Lifetime]:
-    """Return the first and the last cycle in which a sample touches each place that it fills anew.
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """The addresses [begin, end) of a memory that a place has, with its key if it may share them."""
 
-    What is loaded or streamed, models, and the partial words of products are left out, and so are second copies of
-    streamed tensors.
+    begin: int
+    end: int
+    key: Key | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Memories:
+    """The addresses of each memory that places have so far."""
+
+    needs: dict[Key, Need]
+    relations: Relations
+    held: dict[str, list[_Held]] = field(default_factory=dict)
+
+    def added(self, place: Place, key: Key | None) -> Place:
+        """Return a place at the lowest base address that is tried and free. It shares addresses if it has a `key`."""
+        blocked, near = [], []
+        for memory in _memories(place):
+            for other in self.held.get(memory, ()):
+                relation = self.relations.between(key, other.key) if key and other.key else Relation.NOTHING
+                if relation is Relation.NOTHING:
+                    blocked.append((other.begin, other.end))
+                elif relation is Relation.WORDS:
+                    near.append(other)
+        taken = merged(blocked)
+        base = next(
+            base
+            for base in _bases(place, taken, near)
+            if not any(begin < base + place.words and base < end for begin, end in taken)
+            and (key is None or all(self._apart(place, key, base, other) for other in near))
+        )
+        for memory in _memories(place):
+            self.held.setdefault(memory, []).append(_Held(base, base + place.words, key))
+        return replace(place, base=base)
+
+    def _apart(self, place: Place, key: Key, base: int, other: _Held) -> bool:
+        if other.key is None or other.end <= base or base + place.words <= other.begin:
+            return True
+        return self.needs[key].apart(self.needs[other.key], other.begin - base, self.relations.interval)
+
+    @property
+    def depths(self) -> Depths:
+        """The words of each memory."""
+        deep = {memory: max(held.end for held in every) for memory, every in self.held.items() if every}
+        return Depths(
+            model=deep.get("model", 0),
+            data=deep.get("data", 0),
+            interim=deep.get("interim", 0),
+            root_data=deep.get("root data", 0),
+            root_memory=deep.get("root memory", 0),
+        )
+
+
+def _bases(place: Place, taken: Ranges, near: Sequence[_Held]) -> list[int]:
+    """Return the base addresses that are tried for a place, the lowest first. The last one is always free.
+
+    These are the ends of other places, and those that put it over one of those `near` or some rows before it.
     """
-    stays = {*loaded(layout), *streamed(layout), *mapping.updated}
-    lifetimes = {}
-    for (key, twin), t in touches(placed).items():
-        if twin or key in stays or is_scratch(key[1]):
-            continue
-        first = int(min(t.read_first.min(), t.write_first.min()))
-        last = int(max(t.read_last.max(), t.write_last.max()))
-        if first < LATE // 2 and last > NEVER // 2:
-            lifetimes[key] = (first, last)
-    return lifetimes
+    bases = {0, *(end for _, end in taken), *(held.end for held in near)}
+    if near:
+        rows = {stride * turns for stride in place.strides for turns in (0, 1, 2)}
+        bases |= {held.begin - row for held in near for row in rows}
+    return sorted(base for base in bases if base >= 0)
 
 
 def allocated(
     layout: Layout,
-    lifetimes: dict[Key, Lifetime],
-    initiation_interval: int,
+    needs: dict[Key, Need],
+    relations: Relations,
     *,
     wide_models: bool = False,
     wide_first: bool = False,
 ) -> Layout:
     """Give every place a base address: first those that share nothing, in their order, then the largest first.
 
-    Each of the others takes the lowest addresses that no place has which is alive at the same time. Places in many
-    lanes come before those in few lanes with `wide_first`; with `wide_models`, those that share nothing do so among
-    neighbours in as many banks and with the same role. The lanes of the latter alone then have the highest addresses.
+    Each of the others takes the lowest addresses of which nobody needs one at the same time. Places in many lanes come
+    before those in few lanes with `wide_first`; with `wide_models`, those that share nothing do so among neighbours in
+    as many banks and with the same role. The lanes of the latter alone then have the highest addresses.
     """
-    taken: dict[str, list[tuple[int, int, Lifetime | None]]] = {}
-
-    def based(place: Place, lifetime: Lifetime | None) -> Place:
-        held = sorted(
-            (begin, end)
-            for memory in _memories(place)
-            for begin, end, other in taken.get(memory, [])
-            if lifetime is None or other is None or not _apart(lifetime, other, initiation_interval)
-        )
-        base = 0
-        for begin, end in held:
-            if begin >= base + place.words:
-                break
-            base = max(base, end)
-        for memory in _memories(place):
-            taken.setdefault(memory, []).append((base, base + place.words, lifetime))
-        return replace(place, base=base)
-
-    order = sorted((place.base, key, False) for key, place in layout.places.items() if key not in lifetimes)
+    memories = _Memories(needs, relations)
+    order = sorted((place.base, key, False) for key, place in layout.places.items() if key not in needs)
     order += sorted((place.base, key, True) for key, place in layout.twins.items())
     places, twins = {}, {}
     for _, key, twin in _widest_first(sorted(order), layout) if wide_models else sorted(order):
         if twin:
-            twins[key] = based(layout.twins[key], None)
+            twins[key] = memories.added(layout.twins[key], None)
         else:
-            places[key] = based(layout.places[key], None)
+            places[key] = memories.added(layout.places[key], None)
     for key in sorted(
-        lifetimes, key=lambda key: (-_lanes(layout.places[key]) * wide_first, -layout.places[key].words, key)
+        needs, key=lambda key: (-_lanes(layout.places[key]) * wide_first, -layout.places[key].words, key)
     ):
-        places[key] = based(layout.places[key], lifetimes[key])
-    deep = {memory: max(end for _, end, _ in held) for memory, held in taken.items() if held}
-    depths = Depths(
-        model=deep.get("model", 0),
-        data=deep.get("data", 0),
-        interim=deep.get("interim", 0),
-        root_data=deep.get("root data", 0),
-        root_memory=deep.get("root memory", 0),
-    )
+        places[key] = memories.added(layout.places[key], key)
     # The stream follows the order of the places, so it stays.
     return replace(
         layout,
         places={key: places[key] for key in layout.places},
         twins={key: twins[key] for key in layout.twins},
-        depths=depths,
-        lifetimes=lifetimes,
+        depths=memories.depths,
+        lifetimes={key: need.lifetime for key, need in needs.items()},
     )
 
 
@@ -226,9 +255,3 @@ def _widest_first(order: list[_Fixed], layout: Layout) -> list[_Fixed]:
 def _lanes(place: Place) -> int:
     """Return in how many lanes of its spot a place has words; those of a root or of every lane have all."""
     return min(place.pes, place.shape[place.spot.axis]) if place.spot.kind == "lane" else place.pes
-
-
-def _apart(one: Lifetime, other: Lifetime, initiation_interval: int) -> bool:
-    """Say whether two lifetimes follow each other, and both end before the next sample begins either of them anew."""
-    first, second = sorted((one, other))
-    return first[1] < second[0] and second[1] < first[0] + initiation_interval

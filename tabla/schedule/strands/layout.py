@@ -9,10 +9,31 @@ from tabla.graph.graph import Graph
 from tabla.schedule.mapping.places import ROOT, Bank, Place, Spot
 
 Key = tuple[str, Spot]
-Lifetime = tuple[int, int]
-"""The first and the last cycle of a sample, both included, for which a place has its addresses to itself."""
+Span = tuple[int, int]
+"""The first and the last of some cycles of a sample, both included."""
 Ranges = tuple[tuple[int, int], ...]
 """Addresses [begin, end), in order and apart from each other."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lifetime:
+    """The cycles of a sample in which words of a place are written, and those in which they are read.
+
+    `read` is None for words that nobody reads. A single word may be written and read in fewer cycles.
+    """
+
+    written: Span
+    read: Span | None
+
+    @property
+    def span(self) -> Span:
+        """The first and the last cycle in which any word of the place is needed."""
+        read = self.read or self.written
+        return min(self.written[0], read[0]), max(self.written[1], read[1])
+
+    def of(self, kind: str) -> Span | None:
+        """Return the span of the cycles of a kind, ``read`` or ``write``."""
+        return self.read if kind == "read" else self.written
 
 
 def scratch(statement: int) -> Spot:
@@ -46,7 +67,8 @@ class Layout:
     `places` has the place of each tensor at each spot. `twins` has the second copies, in the lanes' `interim` memories,
     of streamed tensors of which one operation reads two words. `depths` has the words used of each memory.
     `lifetimes` has the places that may share addresses with others that are named there. All other places have their
-    addresses to themselves at all times.
+    addresses to themselves at all times. If two places share an address, then neither their reads nor their writes
+    mix, so the cycle of a read or a write says which of the two is meant.
 
     `needed` has the addresses that are needed of a memory: of ``model``, ``data`` and ``interim`` for each lane of the
     array, of ``root data`` and ``root memory`` for each of the operands a, b and c of a root. Those of data memories
@@ -106,7 +128,7 @@ class Layout:
         for (tensor, spot), place in sorted(self.places.items()):
             shape = "x".join(str(n) for n in place.shape) or "scalar"
             lived = self.lifetimes.get((tensor, spot))
-            when = f", cycles {lived[0]} to {lived[1]}" if lived else ""
+            when = f", cycles {lived.span[0]} to {lived.span[1]}" if lived else ""
             lines.append(f"{tensor} {shape} at {spot}: {'+'.join(place.banks)}[{place.base}] {place.words} words{when}")
         for (tensor, spot), place in sorted(self.twins.items()):
             lines.append(f"{tensor} twin at {spot}: {'+'.join(place.banks)}[{place.base}] {place.words} words")

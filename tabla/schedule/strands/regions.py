@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tabla.schedule.mapping.capacity import LARGEST_PLACE
-from tabla.schedule.strands.layout import Layout, Lifetime
+from tabla.schedule.strands.layout import Layout, Lifetime, Span
 from tabla.schedule.strands.strand import Address, Operation, Strand
 from tabla.schedule.strands.tasks import Footprint, MemoryKey
 
@@ -35,7 +35,7 @@ class Region:
     """The addresses [base, base + words) of a memory, which belong to one place.
 
     `memory` is ``model``, ``data`` or ``interim`` for the lanes, ``root data`` or ``root memory`` for the root. With a
-    `lifetime` they belong to it from its first cycle to its last.
+    `lifetime` its reads and its writes are those of certain cycles, and others belong to other places.
     """
 
     memory: str
@@ -44,10 +44,14 @@ class Region:
     key: MemoryKey
     lifetime: Lifetime | None = None
 
-    def holds(self, at: int, when: Lifetime | None) -> bool:
-        """Say whether an address belongs to the place in all cycles from the first to the last of `when`."""
-        lived, inside = self.lifetime, self.base <= at < self.base + self.words
-        return inside and (lived is None or (when is not None and lived[0] <= when[0] <= when[1] <= lived[1]))
+    def holds(self, at: int, kind: str, when: Span | None) -> bool:
+        """Say whether accesses of a `kind`, ``read`` or ``write``, to an address in cycles `when` are to the place."""
+        if not self.base <= at < self.base + self.words:
+            return False
+        if self.lifetime is None:
+            return True
+        own = self.lifetime.of(kind)
+        return own is not None and when is not None and own[0] <= when[0] <= when[1] <= own[1]
 
 
 class Regions:
@@ -72,16 +76,16 @@ class Regions:
         """Return the regions of each memory, in the order of their addresses."""
         return self._regions
 
-    def of(self, memory: str, at: int, when: Lifetime | None = None) -> Region:
-        """Return the region that holds an address, from the first to the last of the cycles `when` of a sample.
+    def of(self, memory: str, at: int, kind: str = "read", when: Span | None = None) -> Region:
+        """Return the region that an access of a kind, ``read`` or ``write``, to an address in the cycles `when` is to.
 
         Cycles are needed where places share addresses. Raises `ScheduleFault` for an address that belongs to no place.
         """
         if memory in self._shared:
             for region in self._regions[memory]:
-                if region.holds(at, when):
+                if region.holds(at, kind, when):
                     return region
-            cycles = "" if when is None else f" in cycles {when[0]} to {when[1]}"
+            cycles = "" if when is None else f" for a {kind} in cycles {when[0]} to {when[1]}"
             raise ScheduleFault(f"{memory}[{at}] belongs to nothing{cycles}")
         position = bisect_right(self._bases.get(memory, []), at) - 1
         if position < 0 or at >= (region := self._regions[memory][position]).base + region.words:

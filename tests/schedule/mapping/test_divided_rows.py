@@ -304,9 +304,28 @@ def test_groups_of_channels_run_in_the_lanes_of_each_tap_group() -> None:
 def test_rows_that_are_passed_on_count_as_no_products() -> None:
     with tempfile.TemporaryDirectory() as place:
         onnx.save(lenet(), f"{place}/net.onnx")
-        schedule = build(f"{place}/net.onnx", Options(format="q6.10", pes=16, effort=1)).schedule
+        schedule = build(f"{place}/net.onnx", Options(format="q6.10", pes=32, effort=1)).schedule
     passed = {s.target for s in schedule.mapped.statements if selects(s, schedule.mapped)}
-    assert {"x.rows1.8", "t2.first", "t5"} <= passed
+    assert {"x.rows1.4", "t2.first", "t5"} <= passed
     multiplying = {cost.name.split()[1] for cost in costs(schedule).statements if cost.multiplies}
     assert {"t0.rows", "t3.rows"} <= multiplying
     assert multiplying.isdisjoint({"t2.first", "t5"})
+
+
+def funnel() -> onnx.ModelProto:
+    """Convolutions that halve the rows and double the channels, from a map of 32 rows to one of 2."""
+    layers, x, channels = Layers([2, 32, 4]), "x", 2
+    for _ in range(4):
+        x = layers.relu(layers.convolution(x, channels, 2 * channels, (3, 1), stride=2))
+        channels *= 2
+    return layers.model(x, "funnel")
+
+
+def test_the_division_that_an_estimate_puts_first_is_judged() -> None:
+    """Four groups have rows of the first maps and channels of the others, where the first division divides all maps."""
+    graph, judge = graph_of(funnel()), Remembering(lambda _: 100)
+    effort = replace(EFFORTS[2], starts=0, hastened=0, roots=(4,), cuts=1)
+    map_graph(graph, legalise(graph, Q6_10, pes=16), template_for(16), Q6_10, judge=judge, effort=effort)
+    made = {tuple(t for t in sorted(mapping.graph.tensors) if t.endswith(".rows")) for mapping in judge.seen}
+    assert made == {(), ("t0.rows", "t1.rows", "t2.rows", "t3.rows")}
+    assert len(next(divisions(graph, 4, 4)).rows) > 5
