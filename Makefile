@@ -21,6 +21,8 @@
 #   make bench-networks
 #                    build ten networks for the largest arrays that fit an ECP5-85F, and 20 drawn ones; write the tables of
 #                    docs/networks.md
+#   make bench-routed
+#                    place and route two networks for an ECP5-85F, and write their table into docs/networks.md; takes an hour
 #   make bench-overlap
 #                    build 20 drawn dense networks with and without samples that overlap; takes about ten minutes
 #   make bench-recurrent
@@ -55,7 +57,7 @@ PYTEST := $(BIN)/python -m pytest -rs
 WORKERS ?= 2
 
 .PHONY: help demo check test test-all lint docs docs-test bench bench-bus bench-fpga bench-cost bench-overlay \
-	bench-accuracy bench-networks bench-overlap bench-recurrent prove prove-quick prove-mutants fuzz fuzz-texts fuzz-formulas builds mutants simulators clean
+	bench-accuracy bench-networks bench-routed bench-overlap bench-recurrent prove prove-quick prove-mutants fuzz fuzz-texts fuzz-formulas builds mutants simulators clean
 .DEFAULT_GOAL := help
 
 help:
@@ -176,7 +178,13 @@ bench-accuracy: $(VENV)/test
 bench-networks: $(VENV)/test
 	$(BIN)/python -m benchmarks.networks.drawn --record
 	$(BIN)/python -m benchmarks.networks.fitting $(if $(ONLY),--only '$(ONLY)') --record
+	$(BIN)/python -m benchmarks.networks.page
 	$(BIN)/python -m manual.charts
+
+# The two networks of docs/networks.md that are placed and routed: an hour, with a seed each.
+bench-routed: $(VENV)/test
+	$(BIN)/python -m benchmarks.networks.routed $(if $(ONLY),--only '$(ONLY)') --record
+	$(BIN)/python -m benchmarks.networks.page
 
 bench-overlap: $(VENV)/test
 	$(BIN)/python -m benchmarks.networks.dense

@@ -2,7 +2,7 @@
 
 python -m benchmarks.networks.fitting [--only lenet,cifar] [--record]
 
-``--record`` writes the rows into the record, and the tables of the page anew.
+``--record`` writes the rows into the record.
 """
 
 from __future__ import annotations
@@ -11,12 +11,11 @@ import argparse
 import json
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import tabla
-from benchmarks.networks import drawn
 from benchmarks.networks.measure import cached_in, one_run
 from benchmarks.networks.problems import NETWORKS, Network
 from tabla.build.cost.estimate import Estimate, estimate
@@ -25,7 +24,6 @@ from tabla.build.files.figures import BuildReport
 SCHEMA = "tabla-networks-on-parts-1"
 RECORD = Path(__file__).with_name("fitting.json")
 """The rows that were recorded last."""
-PAGE = Path(__file__).parents[2] / "docs" / "networks.md"
 ARRAYS = (64, 32, 16, 8, 4, 2, 1)
 """The numbers of PEs that are tried, the largest first. 128 PEs have more block RAMs than the part in any case."""
 BLOCK_WORDS = 1024
@@ -164,49 +162,12 @@ def fitted_table(rows: Sequence[FittedRow]) -> str:
     return "\n".join(lines)
 
 
-def drawn_table(rows: Sequence[drawn.DrawnRow]) -> str:
-    """Return networks with their sizes as a table of the page."""
-    figures = "cycles | block RAMs | s a million multiply-adds | block RAMs a thousand words"
-    lines = [
-        f"| network | nodes | million multiply-adds | thousand words | {figures} |",
-        "|---|---:|---:|---:|---:|---:|---:|---:|",
-    ]
-    for row in rows:
-        lines.append(
-            f"| {row.name} | {row.layers} | {row.multiply_adds / 1e6:.3f} | {row.words / 1e3:.1f} | {row.cycles:,} |"
-            f" {row.block_rams:,} | {row.seconds_a_million:.1f} | {row.blocks_a_thousand:.1f} |"
-        )
-    return "\n".join(lines)
-
-
-def sections() -> dict[str, str]:
-    """Return the parts of the page that are made from the records, by their names."""
-    table, others = drawn.rows_of_the_table(), drawn.recorded()
-    fits = recorded()
-    return {
-        "fitted": fitted_table(list(fits.values())),
-        "table": drawn_table(table),
-        "drawn": drawn_table(others),
-        "worst": "\n".join(f"- {line[0].upper()}{line[1:]}." for line in drawn.comparison(table, others).splitlines()),
-    }
-
-
-def with_sections(page: str, parts: Mapping[str, str]) -> str:
-    """Return a page with its parts replaced. A part without a place on the page is an AssertionError."""
-    for name, text in parts.items():
-        begin, end = f"<!-- made by make bench-networks: {name} -->", f"<!-- end of {name} -->"
-        assert page.count(begin) == page.count(end) == 1, f"the page has no place for {name}"
-        before, _, rest = page.partition(begin)
-        page = f"{before}{begin}\n{text}\n{end}{rest.partition(end)[2]}"
-    return page
-
-
 def main(words: list[str]) -> int:
     """Measure networks on the largest arrays that fit, and print their rows."""
     names = [network.name for network in NETWORKS]
     parser = argparse.ArgumentParser(prog="python -m benchmarks.networks.fitting")
     parser.add_argument("--only", default="", help=f"names, separated by commas: {', '.join(names)}")
-    parser.add_argument("--record", action="store_true", help="write the rows into the record and the page")
+    parser.add_argument("--record", action="store_true", help="write the rows into the record")
     asked = parser.parse_args(words)
     only = [name.strip() for name in asked.only.split(",") if name.strip()] or names
     if strangers := set(only) - set(names):
@@ -218,8 +179,6 @@ def main(words: list[str]) -> int:
         print(fitted_table([row]).splitlines()[-1], flush=True)
         if asked.record:
             record(row)
-    if asked.record:
-        PAGE.write_text(with_sections(PAGE.read_text(encoding="utf-8"), sections()), encoding="utf-8")
     return 0
 
 

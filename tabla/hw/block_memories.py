@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from tabla.hw.banks import WIDEST, banks_of, blocks_of
+from tabla.hw.pipeline import bits_for
 from tabla.program.image import Parameters, Ranges
 from tabla.program.layout import operation_layout, strand_layout
 from tabla.templates.instructions import OPERANDS
@@ -22,7 +23,7 @@ _WIDE = 512
 def lane_blocks(parameters: Parameters) -> frozenset[str]:
     """Return the memories of a lane that are block RAMs.
 
-    Where the memories of the array are more than the part has, memories of up to 128 words lie in distributed RAM.
+    Where the memories of the array are more than the part has, those of few words are none.
     """
     deep = _deep(parameters)
     each = TABLE_BLOCKS + (ROOT_BLOCKS if roots_have_blocks(parameters) else 0)
@@ -48,11 +49,8 @@ def microcode_has_blocks(parameters: Parameters, unit: str) -> bool:
     With several sequencers the lanes' microcode is there several times. Units of which there is only one then give up
     their block RAMs if they have few words, as they do where roots had to. `lane_write` gives them up too where long
     addresses make operation words wide.
-
-    Where the memories of lanes and roots and all microcode together are more than the part has, microcode of up to 128
-    words lies in distributed RAM: a block RAM holds 18 bits of it, and has a thousand words for them.
     """
-    if memories_fill_the_part(parameters) and parameters.operation_depth[unit] <= LUT_WORDS:
+    if _operations(unit) in giving_way(parameters):
         return False
     plenty = parameters.sequencers == 1 and roots_have_blocks(parameters)
     wide = max(parameters.lane_depths.values()) > _WIDE
@@ -62,7 +60,7 @@ def microcode_has_blocks(parameters: Parameters, unit: str) -> bool:
 
 def strands_have_blocks(parameters: Parameters, unit: str) -> bool:
     """Return whether the strand words of a unit that has many of them are in block RAM."""
-    return not memories_fill_the_part(parameters) or parameters.strand_depth[unit] > LUT_WORDS
+    return _strands(unit) not in giving_way(parameters)
 
 
 def asks_for_luts(words: int, *, block: bool) -> bool:
@@ -73,32 +71,84 @@ def asks_for_luts(words: int, *, block: bool) -> bool:
     return not block and words > FEW_WORDS
 
 
+def giving_way(parameters: Parameters) -> frozenset[str]:
+    """Return the memories of up to 128 words that lie in LUTs so that the block RAMs of the part hold the others: the
+    operation words and the strand words of units, and memories of lanes.
+
+    A block RAM holds 18 bits of such a memory, and has a thousand words for them. Those of the fewest words are taken
+    first, since they take the fewest LUTs for each block RAM; of equal ones microcode, and the narrowest. What turns
+    out not to be needed is given back, the widest first. All are taken if that is not enough.
+    """
+    if not memories_fill_the_part(parameters):
+        return frozenset()
+    few = {name: words for name, words in _few(parameters).items() if words <= LUT_WORDS}
+    blocks = {name: _blocks(parameters, name) for name in few}
+    lanes = [name for name in few if name in parameters.lane_depths]
+    around = parameters.roots * (ROOT_BLOCKS + TABLE_BLOCKS) + 1
+    excess = _taken(parameters) + around - parameters.part_blocks
+    found = list[str]()
+    for name in sorted(few, key=lambda name: (bits_for(few[name]), name in lanes, blocks[name], name)):
+        if excess <= 0:
+            break
+        found.append(name)
+        excess -= blocks[name]
+    for name in sorted(found, key=lambda name: (-blocks[name], name)):
+        if excess + blocks[name] <= 0:
+            found.remove(name)
+            excess += blocks[name]
+    return frozenset(found)
+
+
 def memories_fill_the_part(parameters: Parameters) -> bool:
     """Return whether the memories of lanes and roots with many words take, with all microcode in block RAMs, more of
     them than the part has. An overlay, whose depths are asked for, is never said to.
     """
-    if not parameters.needed:
-        return False
-    depths = parameters.lane_depths | {
-        "root data": parameters.root_data_depth,
-        "root memory": parameters.root_memory_depth,
+    return bool(parameters.needed) and _taken(parameters) > parameters.part_blocks
+
+
+def _taken(parameters: Parameters) -> int:
+    """Return the block RAMs of the memories of many words, and of all microcode."""
+    microcode = {name for unit in parameters.operation_depth for name in (_operations(unit), _strands(unit))}
+    roots = {"root data": parameters.root_data_depth, "root memory": parameters.root_memory_depth}
+    deep = [name for name, words in (parameters.lane_depths | roots).items() if words > FEW_WORDS]
+    return sum(_blocks(parameters, name) for name in (*microcode, *deep))
+
+
+def _few(parameters: Parameters) -> dict[str, int]:
+    """Return the words of microcode and of the deep memories of lanes, by their names."""
+    units = parameters.operation_depth
+    return {
+        **{_operations(unit): words for unit, words in units.items()},
+        **{_strands(unit): parameters.strand_depth[unit] for unit in units},
+        **{name: words for name, words in parameters.lane_depths.items() if words > FEW_WORDS},
     }
-    taken = 0
-    for memory, depth in depths.items():
-        if depth <= FEW_WORDS:
-            continue
-        copies = len(OPERANDS) * parameters.roots if memory.startswith("root") else parameters.pes
-        needed: Sequence[Ranges | None] = parameters.needed.get(memory) or (None,) * copies
-        for own, count in Counter(needed).items():
-            banks = banks_of(parameters.width, depth, own)
-            taken += blocks_of(banks, parameters.width) * count * copies // len(needed)
-    for unit in parameters.operation_depth:
-        widths = [operation_layout(unit, parameters).width, strand_layout(unit, parameters).width]
-        taken += sum(-(-width // WIDEST) for width in widths)
-    return taken > parameters.part_blocks
+
+
+def _blocks(parameters: Parameters, name: str) -> int:
+    """Return the block RAMs that a memory takes in the whole array."""
+    kind, _, unit = name.partition(" of ")
+    if unit:
+        layout = operation_layout if kind == "operations" else strand_layout
+        return -(-layout(unit, parameters).width // WIDEST)
+    root = {"root data": parameters.root_data_depth, "root memory": parameters.root_memory_depth}
+    depth = (parameters.lane_depths | root)[name]
+    copies = len(OPERANDS) * parameters.roots if name in root else parameters.pes
+    needed: Sequence[Ranges | None] = parameters.needed.get(name) or (None,) * copies
+    return sum(
+        blocks_of(banks_of(parameters.width, depth, own), parameters.width) * count * copies // len(needed)
+        for own, count in Counter(needed).items()
+    )
+
+
+def _operations(unit: str) -> str:
+    return f"operations of {unit}"
+
+
+def _strands(unit: str) -> str:
+    return f"strands of {unit}"
 
 
 def _deep(parameters: Parameters) -> tuple[str, ...]:
     """The memories of a lane that are block RAMs whatever else there is."""
-    most = LUT_WORDS if memories_fill_the_part(parameters) else FEW_WORDS
-    return tuple(name for name, depth in parameters.lane_depths.items() if depth > most)
+    gone = giving_way(parameters)
+    return tuple(name for name, depth in parameters.lane_depths.items() if depth > FEW_WORDS and name not in gone)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from tabla.build.options import Options
 from tabla.driver import build
 from tabla.hw.block_memories import (
     asks_for_luts,
+    giving_way,
     lane_blocks,
     memories_fill_the_part,
     microcode_has_blocks,
@@ -104,7 +106,12 @@ def test_microcode_gives_way_where_memories_fill_the_part(parameters: Parameters
 def test_lanes_keep_their_few_words_in_luts_where_memories_fill_the_part(parameters: Parameters) -> None:
     """Two samples of 56 words are 112 words of data. Beside 100 lanes with two block RAMs each they lie in LUTs."""
     array = replace(
-        parameters, pes=100, model_depth=1024, data_depth=112, interim_depth=1024, needed=_all(100, "model", "interim")
+        parameters,
+        pes=100,
+        model_depth=1024,
+        data_depth=112,
+        interim_depth=1024,
+        needed=_all(100, "model", 1) | _all(100, "interim", 1),
     )
     assert memories_fill_the_part(array) and lane_blocks(array) == {"model", "interim"}
     assert asks_for_luts(112, block=False) and not asks_for_luts(112, block=True) and not asks_for_luts(64, block=False)
@@ -113,9 +120,41 @@ def test_lanes_keep_their_few_words_in_luts_where_memories_fill_the_part(paramet
     assert not memories_fill_the_part(large) and lane_blocks(large) == {"model", "data", "interim"}
 
 
-def _all(lanes: int, *memories: str) -> dict[str, tuple[Ranges, ...]]:
-    """Every lane needs a whole block RAM of some memories."""
-    return dict.fromkeys(memories, (((0, 1024),),) * lanes)
+def test_no_more_memories_lie_in_luts_than_are_needed(parameters: Parameters) -> None:
+    """Microcode of 100 words takes as many block RAMs as a small one. The part lacks some of them."""
+    units = dict.fromkeys(parameters.operation_depth, 100)
+    array = replace(
+        parameters, pes=80, interim_depth=2048, operation_depth=units, strand_depth=units, needed=_all(80, "interim", 2)
+    )
+    kinds = {f"{kind} of {unit}" for kind in ("operations", "strands") for unit in units}
+    every = giving_way(replace(array, part_blocks=161))
+    assert every == kinds
+    given = [giving_way(replace(array, part_blocks=blocks)) for blocks in range(161, 300)]
+    assert given[-1] == frozenset() and len(set(map(len, given))) > 5
+    # Where the part has more block RAMs, at least one memory fewer lies in LUTs, or narrower ones do.
+    assert all(not less < more for less, more in pairwise(given))
+    assert all(found <= kinds for found in given)
+
+
+def test_lanes_give_way_after_microcode_which_is_then_given_back(parameters: Parameters) -> None:
+    units = dict.fromkeys(parameters.operation_depth, 100)
+    array = replace(
+        parameters,
+        pes=100,
+        interim_depth=1024,
+        data_depth=112,
+        operation_depth=units,
+        strand_depth=units,
+        needed=_all(100, "interim", 1) | {"data": (((0, 112),),) * 100},
+    )
+    found = giving_way(replace(array, part_blocks=130))
+    assert "data" in found and len(found) < 1 + 2 * len(units)
+    assert "data" not in giving_way(replace(array, part_blocks=240))
+
+
+def _all(lanes: int, memory: str, blocks: int) -> dict[str, tuple[Ranges, ...]]:
+    """Every lane needs so many whole block RAMs of a memory."""
+    return {memory: (((0, 1024 * blocks),),) * lanes}
 
 
 def test_small_parts_have_small_memories_in_luts(parameters: Parameters) -> None:

@@ -7,7 +7,7 @@ accumulators, sources of operands, levels of loops. What a unit of each size tak
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tabla.build.cost.blocks import (
@@ -19,7 +19,6 @@ from tabla.build.cost.blocks import (
     pieces,
     strand_memory,
 )
-from tabla.hw.block_memories import asks_for_luts
 from tabla.hw.control import sources
 from tabla.hw.features import Features, UnitFeatures, is_lean
 from tabla.hw.function_unit import PIPELINES
@@ -54,7 +53,8 @@ def parts(image: Image, features: Features) -> Iterator[Part]:
     issue = features["lane_issue"]
     alive, rounds = live(shape), shape.writes_result or issue.uses("emit", "1")
     if alive:
-        yield _lane(shape, rounds=rounds, adds=issue.uses("base", "addend"))
+        held = [memory for memory in memories(image, features) if memory.name in shape.memories]
+        yield _lane(shape, held, rounds=rounds, adds=issue.uses("base", "addend"))
     else:
         yield Part(kind="lane", count=parameters.pes, sizes={"dead": 1, "dead_sum": parameters.accumulator})
     unused = _unused(shape, issue) | (set() if rounds else {"shift", "post", "issued", "emit"})
@@ -109,22 +109,12 @@ def _one_hot(choices: int) -> int:
     return -(-(2 * choices - 1) // 3) if choices else 0
 
 
-def _lane(shape: LaneShape, *, rounds: bool, adds: bool) -> Part:
-    """Return the lanes. `rounds` says that somebody looks at their results, `adds` that a sum starts from a word."""
+def _lane(shape: LaneShape, held: Sequence[Memory], *, rounds: bool, adds: bool) -> Part:
+    """Return the lanes, with their memories. `rounds` says that somebody looks at their results, `adds` that a sum
+    starts from a word.
+    """
     parameters, word = shape.parameters, shape.parameters.width + shape.guard
     b_sources = [name for name in shape.b_sources if name != "one"]
-    distributed = sum(
-        _distributed(
-            Memory(
-                bits=parameters.width + shape.extra(name),
-                words=shape.depth(name),
-                block=False,
-                in_luts=asks_for_luts(shape.depth(name), block=False),
-            )
-        )
-        for name in shape.memories
-        if name not in shape.blocks
-    )
     sizes = {
         "one": 1,
         "sum": parameters.accumulator,
@@ -140,16 +130,19 @@ def _lane(shape: LaneShape, *, rounds: bool, adds: bool) -> Part:
         "bus": word * (shape.writes_bus and shape.writes_result and not shape.bus_through),
         "pieces": parameters.width * (parameters.width > 18),
         "plain": word * shape.plain,
-        "distributed": distributed,
+        "distributed": sum(_distributed(memory) * memory.copies for memory in held) / parameters.pes,
     }
     return Part(kind="lane", count=parameters.pes, sizes=sizes)
 
 
 def _distributed(memory: Memory) -> float:
-    """Return the LUT4s of a memory's parts that are distributed RAM, with the choice among their ranks."""
-    return sum(
+    """Return the LUT4s of a memory's parts that are distributed RAM, with the choice among their ranks, and those that
+    join its banks.
+    """
+    ranks = sum(
         _RANK_LUTS * piece.ranks + piece.bits * max(0, -(-piece.words // 16) - 1) for piece in memory.distributed
     )
+    return ranks + memory.bits * max(0, len(memory.banks) - 1)
 
 
 def _tree(shape: LaneShape) -> Part:
@@ -191,7 +184,7 @@ def _roots(image: Image, features: Features) -> Iterator[Part]:
     word = parameters.width + parameters.model_guard
     factors = len(found["a"]) + len([name for name in found["b"] if name not in ("one", "position")])
     several, beside = parameters.roots > 1, joins_beside(parameters, features)
-    distributed = [m for m in memories(image, features) if not m.block and m.copies == parameters.roots]
+    held = [memory for memory in memories(image, features) if memory.name.startswith("root ")]
     divides = any(function_kinds()[table.kind].divides for table in parameters.functions)
     sizes = {
         "one": 1,
@@ -206,7 +199,7 @@ def _roots(image: Image, features: Features) -> Iterator[Part]:
         "extremes": parameters.accumulator * ("extreme" in issue.values["post"]),
         "several": parameters.accumulator * (several and not beside),
         "address": parameters.address_bits["root_issue"],
-        "distributed": sum(_distributed(memory) for memory in distributed) if several else 0,
+        "distributed": sum(map(_distributed, held)),
         "functions": parameters.width * bool(parameters.functions),
         "divides": parameters.width * divides,
     }

@@ -27,8 +27,9 @@ QUICK = (0, 27, 48)
 """Draws that compile in a second or two: a logistic regression, an svm with guard bits, a matrix product."""
 
 
-FURTHER = {(3010, "LUT"): 0.16}
-"""What is further off than 10 %: the LUT4s of one of 20 designs drawn after the fit. Decision 27 says where."""
+FURTHER = {(3010, "LUT"): 0.14, (2008, "LUT"): 0.16}
+"""What is further off than 10 %: the LUT4s of one of 20 designs drawn after the fit, and of one with a body of 31
+operations. Decision 27 says where."""
 
 
 def held(draw: int) -> None:
@@ -80,7 +81,8 @@ OTHERWISE = pytest.mark.xfail(strict=True, reason="the page was measured with ot
 
 
 def _published() -> list[object]:
-    return [pytest.param(*key, marks=[OTHERWISE] if key[0] == "backprop 8-16-3" else []) for key in published()]
+    others = {("backprop 8-16-3", 16), ("backprop 8-16-3", 64), ("reco 138x130x10", 64)}
+    return [pytest.param(*key, marks=[OTHERWISE] if key in others else []) for key in published()]
 
 
 @pytest.mark.slow
