@@ -65,10 +65,10 @@ class FittedRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Try:
-    """An array that was tried: the part that it was built for, if any, the figures of its schedule, and its size."""
+    """An array that was tried: the part that it was built for, the figures of its schedule, and its size."""
 
     pes: int
-    part: str | None
+    part: str
     report: BuildReport
     size: Estimate
 
@@ -85,12 +85,9 @@ def fitted(network: Network) -> FittedRow:
         file = folder / f"{network.name.replace('-', '_')}.onnx"
         network.write(file)
         with cached_in(folder / "cache"):
-            part, best = chosen(_tries(file, PART))
-            if not part:
-                # The other part is none of the known ones, so its block RAMs have the usual price.
-                part, best = chosen(_tries(file, None))
+            part, best = chosen(_tries(file))
         with cached_in(folder / "anew"):
-            usage, _ = one_run(file, folder / "out", best.pes, {"part": PART} if part == PART else {})
+            usage, _ = one_run(file, folder / "out", best.pes, {"part": best.part})
     return FittedRow(
         name=network.name,
         part=part,
@@ -107,29 +104,25 @@ def fitted(network: Network) -> FittedRow:
 
 
 def chosen(tries: Iterable[Try]) -> tuple[str, Try]:
-    """Return the first array that fits the part it was built for, with that part; "" and the last array if none fits.
-
-    An array that was built for no part is for the larger one.
-    """
+    """Return the first array that fits the part it was built for, with that part; "" and the last one if none fits."""
     last = None
     for last in tries:
-        part = last.part or OTHER
-        if last.fits(*LIMITS[part]):
-            return part, last
+        if last.fits(*LIMITS[last.part]):
+            return last.part, last
     assert last is not None
     return "", last
 
 
-def _tries(file: Path, part: str | None) -> Iterator[Try]:
-    """Yield builds of a network on smaller and smaller arrays, for a part or for none."""
-    most, *_ = LIMITS[part or OTHER]
-    for pes in ARRAYS:
-        build = tabla.compile(str(file), pes=pes, force=True, part=part)
-        attempt = Try(pes=pes, part=part, report=build.report(), size=estimate(build.image))
-        yield attempt
-        # The models alone take these blocks, however few PEs there are.
-        if -(-attempt.report.model_words * pes // BLOCK_WORDS) > most:
-            return
+def _tries(file: Path) -> Iterator[Try]:
+    """Yield builds of a network for each part on smaller and smaller arrays."""
+    for part, (most, *_) in LIMITS.items():
+        for pes in ARRAYS:
+            build = tabla.compile(str(file), pes=pes, force=True, part=part)
+            attempt = Try(pes=pes, part=part, report=build.report(), size=estimate(build.image))
+            yield attempt
+            # The models alone take these blocks, however few PEs there are.
+            if -(-attempt.report.model_words * pes // BLOCK_WORDS) > most:
+                break
 
 
 def recorded(file: Path = RECORD) -> dict[str, FittedRow]:

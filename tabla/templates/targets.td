@@ -304,6 +304,11 @@ def Xc7a100t : Device<Xilinx, "xc7a100t", "XC7A100T"> {
   let Grades = [1, 2, 3];
   let Luts = 63400; let Ffs = 126800; let Dsps = 240; let Rams = 270;
 }
+def Xc7a200t : Device<Xilinx, "xc7a200t", "XC7A200T"> {
+  let Packages = ["sbg484", "fbg484", "fbg676", "ffg1156"];
+  let Grades = [1, 2, 3];
+  let Luts = 134600; let Ffs = 269200; let Dsps = 740; let Rams = 730;
+}
 
 // The highest clock rate that a primitive stands. nextpnr does not check it. With
 // Parameter it holds only for cells whose parameter fits the pattern Value.

@@ -171,7 +171,7 @@ FIRST, SECOND = fitting.PART, fitting.OTHER
 
 
 def test_the_largest_array_that_fits_its_part_is_chosen() -> None:
-    def array(pes: int, block_rams: int, multipliers: int = 1, luts: int = 1, part: str | None = FIRST) -> fitting.Try:
+    def array(pes: int, block_rams: int, multipliers: int = 1, luts: int = 1, part: str = FIRST) -> fitting.Try:
         size = Estimate(luts=luts, flip_flops=1, multipliers=multipliers, block_rams=block_rams)
         return fitting.Try(pes=pes, part=part, report=cast(BuildReport, None), size=size)
 
@@ -180,9 +180,9 @@ def test_the_largest_array_that_fits_its_part_is_chosen() -> None:
         return part, best.pes
 
     assert place(array(64, 209), array(32, 208, 156, 83_640), array(16, 100)) == (FIRST, 32)
-    assert place(array(64, 731, part=None), array(32, 730, part=None), array(16, 209, part=None)) == (SECOND, 32)
+    assert place(array(64, 731, part=SECOND), array(32, 730, part=SECOND), array(16, 209, part=SECOND)) == (SECOND, 32)
     assert place(array(64, 1, 157), array(32, 1, 1, 83_641)) == ("", 32)
-    assert place(array(64, 800, part=None), array(32, 731, part=None)) == ("", 32)
+    assert place(array(64, 800, part=SECOND), array(32, 731, part=SECOND)) == ("", 32)
 
 
 def test_a_number_of_networks_below_one_is_a_fault_of_usage() -> None:

@@ -11,7 +11,7 @@ from tabla.build.cost.blocks import memories
 from tabla.driver import build
 from tabla.hw.features import features_of
 from tabla.program.encode import encode
-from tabla.schedule.placing.block_rams import blocks, further_blocks
+from tabla.schedule.placing.block_rams import OPERATION_BLOCKS, STRAND_BLOCKS, blocks, further_blocks
 from tabla.schedule.placing.schedule import Schedule
 from tabla.schedule.placing.waits import waits_of
 from tabla.schedule.strands.strand import Operation, Owner, Strand
@@ -85,3 +85,19 @@ def test_a_named_part_that_is_full_has_few_words_of_lanes_in_luts() -> None:
     more = replace(layout, depths=replace(layout.depths, data=LUT_WORDS // made.ring_slots + 1))
     full = replace(made.mapping, template=replace(made.template, block_rams=31))
     assert blocks(replace(made, layout=more, mapping=full)) > 31
+
+
+def test_long_microcode_counts_against_a_named_part() -> None:
+    """A unit of 40 strands of a body of 30 operations each has 1,200 operation words, two block RAMs deep."""
+    made = schedule(Problem(kind="linear", sizes=(16384,)), 16)
+    template = replace(made.template, block_rams=400)
+    issue = next(s for s in made.strands if s.unit == "lane_issue")
+    long = tuple(replace(issue, body=issue.body[:1] * 30) for _ in range(40))
+    others = tuple(s for s in made.strands if s.unit != "lane_issue")
+    named = replace(made, strands=(*others, *long), mapping=replace(made.mapping, template=template))
+    assert blocks(named) == blocks(made) + 2 * OPERATION_BLOCKS
+    assert blocks(replace(named, strands=(*others, *long[:4]))) == blocks(made)
+    assert (
+        blocks(replace(named, strands=(*others, *(long[:1] * 129))))
+        == blocks(made) + 4 * OPERATION_BLOCKS + STRAND_BLOCKS
+    )

@@ -10,6 +10,8 @@ SHAPES = ((9, 2048), (18, 1024), (36, 512))
 """The bits and the number of the words of a block RAM of 18 kbit, the narrowest words first."""
 ROOT_COPIES = 3
 """A memory of a root exists once for each operand."""
+OPERATION_BLOCKS, STRAND_BLOCKS = 24, 7
+"""The block RAMs of the operation words and of the strand words of a unit: 5 to 27, and 7, in networks of 64 PEs."""
 
 
 def block_words(width: int) -> int:
@@ -18,12 +20,30 @@ def block_words(width: int) -> int:
 
 
 def blocks(schedule: Schedule) -> int:
-    """Count the block RAMs of all lanes and roots in memories of many words.
+    """Count the block RAMs of all lanes and roots in memories of many words; for a named part, also those of microcode
+    that is too long for LUTs.
 
     Where that is more than the named part has, memories of lanes lie in LUTs if they have no more than 128 words.
     """
     taken, has = further_blocks(schedule, free=0), schedule.template.block_rams
-    return further_blocks(schedule, free=0, few=LUT_WORDS) if has and taken > has else taken
+    if not has:
+        return taken
+    microcode = _blocks_of_microcode(schedule)
+    if taken + microcode > has:
+        taken = further_blocks(schedule, free=0, few=LUT_WORDS)
+    return taken + microcode
+
+
+def _blocks_of_microcode(schedule: Schedule) -> int:
+    """Return about how many block RAMs microcode of more than 128 words takes.
+
+    How wide its words are is not known before they are encoded.
+    """
+    taken, deep = 0, block_words(18)
+    for strands in schedule.units.values():
+        for words, each in ((sum(len(s.body) for s in strands), OPERATION_BLOCKS), (len(strands), STRAND_BLOCKS)):
+            taken += each * -(-words // deep) if words > LUT_WORDS else 0
+    return taken
 
 
 def further_blocks(schedule: Schedule, *, free: int = 1, few: int = FEW_WORDS) -> int:

@@ -105,7 +105,7 @@ def test_a_named_part_decides(tmp_path: Path, tiny: str) -> None:
 def test_what_no_known_part_holds_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     small = made(tmp_path, 30, pes=4)
     with_memories(monkeypatch, Memory(bits=16, words=1 << 14, block=True, copies=300))
-    told = r"the memories of 'line' take 4,800 block RAMs \(RAMB18\); the largest known part, XC7A100T, has 270"
+    told = r"the memories of 'line' take 4,800 block RAMs \(RAMB18\); the largest known part, XC7A200T, has 730"
     with pytest.raises(TablaError, match=told):
         small.write(tmp_path / "built")
     assert not (tmp_path / "built").exists()
@@ -119,14 +119,14 @@ def test_gen_refuses_and_running_does_not(
     import numpy as np
 
     monkeypatch.chdir(tmp_path)
-    n = 300_000
+    n = 600_000
     Path("infer.t").write_text(f"n = {n}; model_input x[n]; model w[n]; iterator i[0:n]; h = sum[i](w[i] * x[i]);")
     said = command("gen", "infer.t", "-q", status=1)
-    assert said.startswith("error: the models and one sample of 'infer' are 9,600,000 bits; the largest known part")
+    assert said.startswith("error: the models and one sample of 'infer' are 19,200,000 bits; the largest known part")
     said = command("synth", "infer.t", "--target", "ecp5", "-q", status=1)
-    assert "are 9,600,000 bits; the LFE5U-85F holds" in said and "--force" in said
+    assert "are 19,200,000 bits; the LFE5U-85F holds" in said and "--force" in said
     said = command("explore", "infer.t", "--pes", "4", "-q", status=1)
-    assert "are 9,600,000 bits; the LFE5U-85F holds" in said
+    assert "are 19,200,000 bits; the LFE5U-85F holds" in said
     np.savez("in.npz", x=np.full((1, n), 0.5), w=np.full(n, 2.0**-10))
     assert "overflows" in command("eval", "infer.t", "--inputs", "in.npz", "-o", "out.npz", "-q")
 

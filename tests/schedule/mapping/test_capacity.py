@@ -68,7 +68,7 @@ def test_what_no_known_part_holds_is_refused(tmp_path: Path) -> None:
         if not refused:
             refuse_without_part(graph, FORMAT)
             continue
-        with pytest.raises(TablaError, match="the largest known part, XC7A100T, holds 6,329,152") as caught:
+        with pytest.raises(TablaError, match="the largest known part, XC7A200T, holds 16,326,784") as caught:
             refuse_without_part(graph, FORMAT)
         assert "--force" in caught.value.hint
         # Nobody knows how much a part of one's own holds, unless its record says so.
@@ -78,13 +78,13 @@ def test_what_no_known_part_holds_is_refused(tmp_path: Path) -> None:
         (tmp_path / "known.td").write_text(own % "let RamBits = 18432;")
         refuse_without_part(graph, FORMAT, str(tmp_path / "known.td"))
         (tmp_path / "small.td").write_text(own % "let RamBits = 1;")
-        with pytest.raises(TablaError, match="XC7A100T"):
+        with pytest.raises(TablaError, match="XC7A200T"):
             refuse_without_part(graph, FORMAT, str(tmp_path / "small.td"))
 
 
 def test_force_goes_on(tmp_path: Path) -> None:
     path = tmp_path / "large.t"
-    path.write_text(f"n = 300000; {LEARNS}")
+    path.write_text(f"n = 600000; {LEARNS}")
     with pytest.raises(TablaError, match="the largest known part"):
         tabla.compile(path)
     assert build(path, Options(force=True)).legal.statements
