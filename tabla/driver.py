@@ -83,7 +83,7 @@ def compile(
     """
     whole = Options.of(options)
     asked = replace(whole, infer=False)
-    asked.refuse_unused_records(asked.template, asked.format)
+    asked.refuse_unused_records(asked.template, asked.format, asked.part)
     from tabla.learn.auto_format import for_build, is_automatic
 
     # Only where data are to choose the format; otherwise the options come back as they are.
@@ -330,7 +330,9 @@ class Build(Stages):
             return
         self.refuse_too_large(part)
         parts = known_parts(self.options.records) if part is None else [part]
-        refuse_without_room(self.image, self.name, parts, named=part is not None)
+        refuse_without_room(
+            self.image, self.name, parts, named=part is not None, searched=part is None or self.options.part is not None
+        )
 
     def _refuse_overlay(self, cure: str) -> None:
         """Raise `TablaError` if the program is for an overlay, which has hardware of its own."""

@@ -59,9 +59,9 @@ class ArrayOptions(Record):
     guard bits of the models that learn; None stands for 0, or with ``auto`` for what the data ask for. `bus` is ``axi``
     for a wrapper, and `bus_width` the bits of its streams.
 
-    `part` names the FPGA that the design is for, such as ``LFE5U-45F``. The search then looks for the fastest array
-    whose memories it holds, and what its block RAMs do not hold is refused. Without a `part` block RAMs have a price,
-    and a design is refused that no known part holds.
+    `part` names the FPGA that the design is for, such as ``LFE5U-45F``. The search then leaves out arrays that need
+    more block RAMs than it has, if there are others, and no files are written of a design that it does not hold.
+    Without a `part` block RAMs have a price, and a design is refused that no known part holds.
 
     `effort` is the level of the search for a mapping. `objective` is what the search makes small. `force` goes on with
     a program that no known part holds. `passes` run after those of :mod:`tabla.graph.passes.pipeline`. `scheduler`
@@ -153,8 +153,8 @@ class ArrayOptions(Record):
     )
     part: str | None = option(
         Text(example="LFE5U-45F"),
-        "the FPGA that the design is for: the fastest array that its block RAMs hold is looked for, and what they do"
-        " not hold is refused (default: the largest known part; see tabla targets)",
+        "the FPGA that the design is for: the search leaves out arrays that need more block RAMs than it has, and gen"
+        " refuses a design that it does not hold (default: the largest known part; see tabla targets)",
         group=_ARRAY,
         commands=BUILDS,
         metavar="NAME",

@@ -21,7 +21,7 @@ from tabla.languages.options import ProgramOptions
 
 _EITHER = {"weights": "seed", "seed": "weights"}
 """Options of which a command that learns takes one, because both say what the models start from."""
-_RECORDS = ("template", "format", "target", "board")
+_RECORDS = ("template", "format", "part", "target", "board")
 """The options that may name a record of ``--templates``."""
 RecordType = TypeVar("RecordType", bound=Record)
 

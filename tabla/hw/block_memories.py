@@ -21,17 +21,18 @@ _WIDE = 512
 
 
 def lane_blocks(parameters: Parameters) -> frozenset[str]:
-    """Return the memories of a lane that are block RAMs.
+    """Return the memories of a lane that are block RAMs: those of many words, and others as far as the part has room.
 
-    Where the memories of the array are more than the part has, those of few words are none.
+    Where the memories of many words take more block RAMs than the part has, no memory of few words takes one.
     """
     deep = _deep(parameters)
-    each = TABLE_BLOCKS + (ROOT_BLOCKS if roots_have_blocks(parameters) else 0)
-    left = (parameters.part_blocks - MICROCODE_BLOCKS - parameters.roots * each) // parameters.pes
     if memories_fill_the_part(parameters):
         return frozenset(deep)
+    each = TABLE_BLOCKS + (ROOT_BLOCKS if roots_have_blocks(parameters) else 0)
+    taken = MICROCODE_BLOCKS + parameters.roots * each + sum(_blocks(parameters, name) for name in deep)
+    left = max(0, parameters.part_blocks - taken) // parameters.pes
     others = [name for name in parameters.lane_depths if name not in deep]
-    return frozenset((*deep, *others)[: max(left, len(deep))])
+    return frozenset((*deep, *others[:left]))
 
 
 def roots_have_blocks(parameters: Parameters) -> bool:
@@ -75,9 +76,10 @@ def giving_way(parameters: Parameters) -> frozenset[str]:
     """Return the memories of up to 128 words that lie in LUTs so that the block RAMs of the part hold the others: the
     operation words and the strand words of units, and memories of lanes.
 
-    A block RAM holds 18 bits of such a memory, and has a thousand words for them. Those of the fewest words are taken
-    first, since they take the fewest LUTs for each block RAM; of equal ones microcode, and the narrowest. What turns
-    out not to be needed is given back, the widest first. All are taken if that is not enough.
+    A block RAM holds 18 bits of such a memory, and has a thousand words for them. Those of the fewest words give way
+    first, since they take the fewest LUTs for each block RAM. Among those of as many words, microcode gives way before
+    memories of lanes, and narrow words before wide ones. What turns out not to be needed is given back, the widest
+    first. All give way if that is not enough.
     """
     if not memories_fill_the_part(parameters):
         return frozenset()
@@ -101,7 +103,7 @@ def giving_way(parameters: Parameters) -> frozenset[str]:
 
 def memories_fill_the_part(parameters: Parameters) -> bool:
     """Return whether the memories of lanes and roots with many words take, with all microcode in block RAMs, more of
-    them than the part has. An overlay, whose depths are asked for, is never said to.
+    them than the part has. An array whose depths are all asked for, such as an overlay, is never said to.
     """
     return bool(parameters.needed) and _taken(parameters) > parameters.part_blocks
 

@@ -6,6 +6,6 @@ whose words a multiplexer chooses from. In an ECP5 18 bits of 64 words take 20 r
 """
 
 FEW_WORDS = 64
-"""A memory of no more words takes a block RAM or LUTs in every design, as synthesis chooses. It is never divided."""
+"""A memory of no more words takes a block RAM or LUTs, as there is room. It is never divided."""
 LUT_WORDS = 128
 """A memory of no more words lies in LUTs where block RAMs are scarce. Its 18 bits then take about 400 LUT4s."""

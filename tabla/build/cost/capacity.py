@@ -93,15 +93,16 @@ def named_part(text: str, own: str | None = None) -> Part:
 
 
 def blocks_of(family: Target, device: Device) -> int:
-    """Return the memory of a part's block RAMs, in block RAMs of 18 kbit; 0 if it is not known."""
-    return device.capacity("RAM") * family.ram_bits // _BLOCK
+    """Return the number of a part's block RAMs of 18 kbit; 0 if they have another size, or if no LUT can be memory."""
+    same = family.ram_bits == _BLOCK and family.lut_memory_bits(device) > 0
+    return device.capacity("RAM") if same else 0
 
 
-def refuse_without_room(image: Image, name: str, parts: Sequence[Part], *, named: bool) -> None:
+def refuse_without_room(image: Image, name: str, parts: Sequence[Part], *, named: bool, searched: bool = True) -> None:
     """Raise `TablaError` for a design whose memories none of the parts holds.
 
-    `named` says that the user named the part; the others are all that are known. Where the size of one of them is not
-    known, nothing is refused.
+    `named` says that the user named the part; the others are all that are known. `searched` says that the search knew
+    it, so that nothing else is to be found. Where the size of one of them is not known, nothing is refused.
     """
     rooms = [room(image, part) for part in parts]
     known = [each for each in rooms if each is not None]
@@ -110,12 +111,13 @@ def refuse_without_room(image: Image, name: str, parts: Sequence[Part], *, named
     most = max(known, key=lambda each: each.part[0].memory_bits(each.part[1]) or 0)
     family, device = most.part
     what = f"the {device.part}" if named else f"the largest known part, {device.part},"
+    other = "" if searched else f"add --part {device.part}, so that the search looks for an array that it holds; else "
     luts = f", beside {most.lut_bits:,} bits in LUTs" if most.lut_bits else ""
     raise TablaError(
         f"the memories of '{name}' take {most.blocks:,} block RAMs ({family.title_of('RAM')}){luts}; {what} has"
         f" {most.has_blocks:,}",
-        hint="make the tensors smaller, or use a narrower --format, or fewer PEs (--pes), which need fewer memories;"
-        " --force goes on for a larger part",
+        hint=f"{other}make the tensors smaller, or use a narrower --format, or fewer PEs (--pes), which need fewer"
+        " memories; --force goes on for a larger part",
     )
 
 

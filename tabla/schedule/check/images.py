@@ -76,7 +76,7 @@ class Images:
                     raise ScheduleFault(f"{names} share words of {memory}")
 
     def _told_apart(self, one: Region, other: Region) -> bool:
-        """Say whether the cycle of a read or a write tells to which of two places with the same addresses it is.
+        """Say whether the cycle of each access tells which of two places with common addresses it reads or writes.
 
         What is loaded, streamed or updated stays from sample to sample, so it shares nothing. Whether words that have
         one address are needed at the same time is for `tabla.schedule.check.times` to say.

@@ -13,6 +13,10 @@ Merit = tuple[float, int, int, int]
 """The figures by which two schedules are compared, in order; the smaller merit is the better one."""
 
 
+_UNFIT = 1000.0
+"""What a schedule weighs that the named part does not hold, in schedules that it holds."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
     """The figures of an exact schedule of a mapping.
@@ -55,8 +59,9 @@ class Judged:
         the latency comes first, without a price, and the cycles come third.
 
         A program that does not fit counts twice, because its error tells a user more than a schedule that leaves most
-        of the array idle. The more block RAMs the named part lacks, the more it counts. Words that lanes take straight
-        from the root's result make long wires, so they are taken only where they save a cycle.
+        of the array idle. A schedule that takes more block RAMs than the named part has loses against each that does
+        not, and among those that do, the lacking block RAMs count. Words that lanes take straight from the root's
+        result make long wires, so they are taken only where they save a cycle.
         """
         template, figures = self.mapping.template, self.figures
         more = effort.root_price * (max(1, template.roots) - 1) + effort.sequencer_price * (template.sequencers - 1)
@@ -64,7 +69,7 @@ class Judged:
         if template.block_rams:
             # Tables of functions and the words that leave take a few block RAMs more.
             lacking = figures.blocks + 2 * max(1, template.roots) + 1 - template.block_rams
-            excess *= 2 + lacking / template.block_rams if lacking > 0 else 1
+            excess *= _UNFIT * (1 + lacking / template.block_rams) if lacking > 0 else 1
         else:
             more += effort.block_price * figures.further_blocks
             more += effort.far_block_price * max(0, figures.blocks - effort.room)

@@ -6,8 +6,8 @@ from tabla.schedule.placing.needed import blocks_of, in_all_slots
 from tabla.schedule.placing.schedule import Schedule
 from tabla.templates.memories import FEW_WORDS, LUT_WORDS
 
-SHAPES = ((9, 2048), (18, 1024), (36, 512))
-"""The bits and the number of the words of a block RAM of 18 kbit, the narrowest words first."""
+NARROW, WIDEST = 9, 18
+"""A block RAM of 18 kbit has 2,048 words of up to 9 bits, or 1,024 of up to 18. Wider words are divided."""
 ROOT_COPIES = 3
 """A memory of a root exists once for each operand."""
 OPERATION_BLOCKS, STRAND_BLOCKS = 24, 7
@@ -15,8 +15,8 @@ OPERATION_BLOCKS, STRAND_BLOCKS = 24, 7
 
 
 def block_words(width: int) -> int:
-    """Return the words of a block RAM for words of `width` bits, at most 36."""
-    return next(words for bits, words in SHAPES if width <= bits)
+    """Return the words of a block RAM, or of several side by side, for words of `width` bits."""
+    return 2048 if width <= NARROW else 1024
 
 
 def blocks(schedule: Schedule) -> int:
@@ -74,4 +74,4 @@ def further_blocks(schedule: Schedule, *, free: int = 1, few: int = FEW_WORDS) -
         # Many lanes need the same.
         blocks = {own: max(0, blocks_of(in_all_slots(own, each, window), words) - free) for own in set(needed)}
         total += sum(blocks[own] for own in needed) * (roots if memory.startswith("root") else 1)
-    return total
+    return total * -(-schedule.format.width // WIDEST)

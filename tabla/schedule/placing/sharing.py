@@ -183,7 +183,7 @@ class _Memories:
 def _bases(place: Place, taken: Ranges, near: Sequence[_Held]) -> list[int]:
     """Return the base addresses that are tried for a place, the lowest first. The last one is always free.
 
-    These are the ends of other places, and those that put it over one of those `near` or some rows before it.
+    These are address 0, the ends of other places, the addresses of the places `near`, and one or two rows before them.
     """
     bases = {0, *(end for _, end in taken), *(held.end for held in near)}
     if near:

@@ -30,10 +30,10 @@ class Need:
     last: Cycles
 
     def apart(self, other: Need, by: int, interval: int) -> bool:
-        """Say whether each word of two places that have an address in common is done before the other one begins.
+        """Say whether, at each common address, one of the two words is done before the other one begins.
 
         The other place begins `by` words later than this one. Samples begin `interval` cycles after each other, or
-        later, and both words are done before the next sample needs either.
+        later. Both words must be done before the next sample needs either.
         """
         words = min(len(self.first) - max(0, by), len(other.first) + min(0, by))
         own, others = slice(max(0, by), max(0, by) + words), slice(max(0, -by), max(0, -by) + words)

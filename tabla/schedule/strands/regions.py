@@ -77,9 +77,10 @@ class Regions:
         return self._regions
 
     def of(self, memory: str, at: int, kind: str = "read", when: Span | None = None) -> Region:
-        """Return the region that an access of a kind, ``read`` or ``write``, to an address in the cycles `when` is to.
+        """Return the region to which an address belongs in the cycles `when`, for accesses of a kind.
 
-        Cycles are needed where places share addresses. Raises `ScheduleFault` for an address that belongs to no place.
+        The kind is ``read`` or ``write``. Cycles are needed where places share addresses. Raises `ScheduleFault` for an
+        address that belongs to no place.
         """
         if memory in self._shared:
             for region in self._regions[memory]:

@@ -113,3 +113,23 @@ def test_nothing_is_scheduled_for_an_unknown_part(
     monkeypatch.setattr("tabla.schedule.compile.compiled", None, raising=False)
     said = command("gen", str(EXAMPLES / "linear.t"), "--part", "P9", "-o", str(tmp_path / "built"), status=1)
     assert "there is no part 'P9'" in said
+
+
+@pytest.mark.parametrize(
+    ("part", "blocks"), [("LFE5U-85F", 208), ("LFE5U-25F", 56), ("XC7A200T", 730), ("up5k", 0), ("hx8k", 0)]
+)
+def test_arrays_are_made_for_parts_with_block_rams_of_18_kbit_and_memory_in_luts(part: str, blocks: int) -> None:
+    """Block RAMs of an iCE40 have 4 kbit, and none of its LUTs can be memory: Yosys refuses one that asks for it."""
+    assert build(EXAMPLES / "linear.t", Options(pes=4, part=part)).template.block_rams == blocks
+
+
+def test_a_part_of_own_records_is_named(tmp_path: Path, command: Callable[..., str]) -> None:
+    own = tmp_path / "own.td"
+    own.write_text(
+        'def F : Target<"own", "Own", "synth"> { let RamBits = 18432; let LutBits = 64; let LutEvery = 1; }\n'
+        'def D : Device<F, "d", "MINE-1"> { let Rams = 99; let Luts = 9999; }\n'
+    )
+    said = command(
+        "gen", str(EXAMPLES / "linear.t"), "--templates", str(own), "--part", "MINE-1", "-o", str(tmp_path / "o")
+    )
+    assert "of the 99 " in said and "MINE-1" in said

@@ -49,7 +49,7 @@ def test_what_does_not_fit_counts_twice() -> None:
     assert cycles_of(array(8), 100, too_large=True) == 200
 
 
-def test_block_rams_of_the_named_part_cost_nothing_and_others_count_at_least_twice() -> None:
+def test_block_rams_of_the_named_part_cost_nothing_and_no_schedule_wins_with_more() -> None:
     """One root has a table of a function, which takes two block RAMs, and the words that leave take one."""
     part, effort = replace(array(8), block_rams=50), of_calls(EFFORTS[2])
 
@@ -58,11 +58,11 @@ def test_block_rams_of_the_named_part_cost_nothing_and_others_count_at_least_twi
         return Judged(mapping=on(part), figures=made).merit(effort)[0]
 
     assert weighed(0) == weighed(47) == 100
-    assert weighed(48) == 100 * (2 + 1 / 50)
-    assert weighed(97) == 100 * (2 + 50 / 50)
+    assert weighed(48) == 100 * 1000 * (1 + 1 / 50)
+    assert weighed(97) == 100 * 1000 * (1 + 50 / 50)
     assert weighed(0, too_large=True) == 200
     latency = Judged(mapping=on(part), figures=replace(figures(100, 60), blocks=97))
-    assert latency.merit(replace(effort, objective="latency"))[0] == 60 * 3
+    assert latency.merit(replace(effort, objective="latency"))[0] == 60 * 2000
 
 
 def test_cycles_then_wires_then_latency_then_microcode() -> None:
