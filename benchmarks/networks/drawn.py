@@ -10,7 +10,6 @@ and the cycle model runs it: every word must be that of the evaluation, and the 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
@@ -26,6 +25,7 @@ from benchmarks.networks.layers import Layers
 from benchmarks.networks.measure import cached_in, one_run
 from benchmarks.networks.measure import recorded as of_the_table
 from benchmarks.networks.problems import NETWORKS, PES
+from benchmarks.networks.records import rows_in, write_rows
 from tabla.build.cost.blocks import block_rams
 from tabla.hw.features import features_of
 
@@ -201,9 +201,7 @@ def comparison(table: Sequence[DrawnRow], others: Sequence[DrawnRow]) -> str:
 
 def recorded(file: Path = RECORD) -> list[DrawnRow]:
     """Return the recorded rows of drawn networks, in the order of their seeds."""
-    content = json.loads(file.read_text(encoding="utf-8"))
-    assert content["schema"] == SCHEMA, f"{file} holds no rows of this kind"
-    return [DrawnRow(**row) for row in content["rows"]]
+    return rows_in(file, SCHEMA, DrawnRow)
 
 
 def main(words: list[str]) -> int:
@@ -222,8 +220,7 @@ def main(words: list[str]) -> int:
         rows.append(measured_row(drawn(seed), f"drawn {seed}"))
         print(rows[-1].line(), flush=True)
         if asked.record:
-            content = {"schema": SCHEMA, "rows": [asdict(row) for row in rows]}
-            RECORD.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+            write_rows(RECORD, SCHEMA, rows)
     print(comparison(table, rows))
     return 0
 

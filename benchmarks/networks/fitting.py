@@ -8,16 +8,17 @@ python -m benchmarks.networks.fitting [--only lenet,cifar] [--record]
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 import tabla
 from benchmarks.networks.measure import cached_in, one_run
 from benchmarks.networks.problems import NETWORKS, Network
+from benchmarks.networks.records import put_row, rows_in
+from tabla.build.cost.capacity import named_part
 from tabla.build.cost.estimate import Estimate, estimate
 from tabla.build.files.figures import BuildReport
 
@@ -30,9 +31,17 @@ BLOCK_WORDS = 1024
 """The words of 16 bits of a block RAM."""
 PART, GRADE = "LFE5U-85F", "6"
 OTHER = "XC7A200T"
-LIMITS = {PART: (208, 156, 83_640), OTHER: (730, 740, 134_600)}
-"""Block RAMs of 18 kbit, multipliers and LUTs of each part (Lattice FPGA-DS-02012, AMD DS180). What an array takes is
-counted and estimated for the first part alone; a RAMB18E1 of the second has 18 kbit, too.
+
+
+def _limits(part: str) -> tuple[int, int, int]:
+    """Return the block RAMs of 18 kbit, the multipliers and the LUTs of a part."""
+    _, device = named_part(part)
+    return device.capacity("RAM"), device.capacity("DSP"), device.capacity("LUT")
+
+
+LIMITS = {part: _limits(part) for part in (PART, OTHER)}
+"""What each part has. What an array takes is counted and estimated for the first part alone; a RAMB18E1 of the second
+has 18 kbit, too.
 """
 
 
@@ -127,16 +136,12 @@ def _tries(file: Path) -> Iterator[Try]:
 
 def recorded(file: Path = RECORD) -> dict[str, FittedRow]:
     """Return the recorded rows by the name of their network."""
-    content = json.loads(file.read_text(encoding="utf-8"))
-    assert content["schema"] == SCHEMA, f"{file} holds no rows of this kind"
-    return {row["name"]: FittedRow(**row) for row in content["rows"]}
+    return {row.name: row for row in rows_in(file, SCHEMA, FittedRow)}
 
 
 def record(row: FittedRow, file: Path = RECORD) -> None:
     """Write a row into the record, in place of that of the same network."""
-    rows = {**(recorded(file) if file.is_file() else {}), row.name: row}
-    kept = [asdict(rows[network.name]) for network in NETWORKS if network.name in rows]
-    file.write_text(json.dumps({"schema": SCHEMA, "rows": kept}, indent=1) + "\n", encoding="utf-8")
+    put_row(file, SCHEMA, row, [network.name for network in NETWORKS])
 
 
 def fitted_table(rows: Sequence[FittedRow]) -> str:

@@ -8,12 +8,12 @@ import statistics
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import tabla
 from benchmarks.networks.problems import PES, Network
+from benchmarks.networks.records import put_row, rows_in
 from benchmarks.networks.yardstick import yardstick
 from benchmarks.process import Usage, measured
 from tabla.build.cost.blocks import block_rams
@@ -150,14 +150,9 @@ def recorded(file: Path = RECORD) -> dict[str, NetworkRow]:
     """Return the recorded rows by the name of their network."""
     if not file.is_file():
         return {}
-    content: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-    assert content["schema"] == SCHEMA, f"{file} holds no rows of this kind"
-    names = [field.name for field in fields(NetworkRow)]
-    return {row["name"]: NetworkRow(**{name: row[name] for name in names}) for row in content["rows"]}
+    return {row.name: row for row in rows_in(file, SCHEMA, NetworkRow)}
 
 
 def record(row: NetworkRow, order: Mapping[str, Network], file: Path = RECORD) -> None:
     """Write a row into the record, in place of that of the same network. `order` has all networks by name."""
-    rows = {**recorded(file), row.name: row}
-    kept = [asdict(rows[name]) for name in order if name in rows]
-    file.write_text(json.dumps({"schema": SCHEMA, "rows": kept}, indent=1) + "\n", encoding="utf-8")
+    put_row(file, SCHEMA, row, order)

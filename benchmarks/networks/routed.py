@@ -9,16 +9,16 @@ time, and each seed ten to fifteen more. ``--record`` writes the rows into the r
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 import tabla
 from benchmarks.networks import fitting
 from benchmarks.networks.problems import NETWORKS, Network
+from benchmarks.networks.records import put_row, rows_in
 
 SCHEMA = "tabla-networks-routed-1"
 RECORD = Path(__file__).with_name("routed.json")
@@ -71,16 +71,12 @@ def routed(network: Network, pes: int, seeds: int) -> RoutedRow:
 
 def recorded(file: Path = RECORD) -> dict[str, RoutedRow]:
     """Return the recorded rows by the name of their network."""
-    content = json.loads(file.read_text(encoding="utf-8"))
-    assert content["schema"] == SCHEMA, f"{file} holds no rows of this kind"
-    return {row["name"]: RoutedRow(**row) for row in content["rows"]}
+    return {row.name: row for row in rows_in(file, SCHEMA, RoutedRow)}
 
 
 def record(row: RoutedRow, file: Path = RECORD) -> None:
     """Write a row into the record, in place of that of the same network."""
-    rows = {**(recorded(file) if file.is_file() else {}), row.name: row}
-    kept = [asdict(rows[network.name]) for network in NETWORKS if network.name in rows]
-    file.write_text(json.dumps({"schema": SCHEMA, "rows": kept}, indent=1) + "\n", encoding="utf-8")
+    put_row(file, SCHEMA, row, [network.name for network in NETWORKS])
 
 
 def routed_table(rows: Sequence[RoutedRow]) -> str:

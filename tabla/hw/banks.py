@@ -6,12 +6,10 @@ from itertools import pairwise
 
 from tabla.hw.pipeline import bits_for
 from tabla.program.image import Ranges
-from tabla.templates.memories import FEW_WORDS
+from tabla.templates.memories import FEW_WORDS, WIDEST
 
 SHAPES = ((18, 1024), (9, 2048), (4, 4096), (2, 8192), (1, 16384))
 """Bits and words of a block RAM of 18 kbit with a port that writes and one that reads, up to 18 bits."""
-WIDEST = 18
-"""The most bits of a memory: a block RAM has its output register for words of that width in every family."""
 _RANK = 16
 """LUTs hold words in ranks of so many."""
 _MOST = 3

@@ -3,12 +3,12 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from tabla.hw.banks import WIDEST, banks_of, blocks_of
+from tabla.hw.banks import banks_of, blocks_of
 from tabla.hw.pipeline import bits_for
 from tabla.program.image import Parameters, Ranges
 from tabla.program.layout import operation_layout, strand_layout
 from tabla.templates.instructions import OPERANDS
-from tabla.templates.memories import FEW_WORDS, LUT_WORDS
+from tabla.templates.memories import FEW_WORDS, LUT_WORDS, WIDEST
 
 # What the microcode takes at most; a root's memories, and the tables of its function unit.
 MICROCODE_BLOCKS, ROOT_BLOCKS, TABLE_BLOCKS = 34, 4, 2
@@ -83,9 +83,9 @@ def giving_way(parameters: Parameters) -> frozenset[str]:
     """
     if not memories_fill_the_part(parameters):
         return frozenset()
-    few = {name: words for name, words in _few(parameters).items() if words <= LUT_WORDS}
+    roots, lanes = _root_depths(parameters), parameters.lane_depths
+    few = {name: words for name, words in _many_words(parameters).items() if words <= LUT_WORDS and name not in roots}
     blocks = {name: _blocks(parameters, name) for name in few}
-    lanes = [name for name in few if name in parameters.lane_depths]
     around = parameters.roots * (ROOT_BLOCKS + TABLE_BLOCKS) + 1
     excess = _taken(parameters) + around - parameters.part_blocks
     found = list[str]()
@@ -110,20 +110,22 @@ def memories_fill_the_part(parameters: Parameters) -> bool:
 
 def _taken(parameters: Parameters) -> int:
     """Return the block RAMs of the memories of many words, and of all microcode."""
-    microcode = {name for unit in parameters.operation_depth for name in (_operations(unit), _strands(unit))}
-    roots = {"root data": parameters.root_data_depth, "root memory": parameters.root_memory_depth}
-    deep = [name for name, words in (parameters.lane_depths | roots).items() if words > FEW_WORDS]
-    return sum(_blocks(parameters, name) for name in (*microcode, *deep))
+    return sum(_blocks(parameters, name) for name in _many_words(parameters))
 
 
-def _few(parameters: Parameters) -> dict[str, int]:
-    """Return the words of microcode and of the deep memories of lanes, by their names."""
-    units = parameters.operation_depth
+def _many_words(parameters: Parameters) -> dict[str, int]:
+    """Return the words of all microcode, and of the memories of lanes and roots with many words, by their names."""
+    units, held = parameters.operation_depth, parameters.lane_depths | _root_depths(parameters)
     return {
         **{_operations(unit): words for unit, words in units.items()},
         **{_strands(unit): parameters.strand_depth[unit] for unit in units},
-        **{name: words for name, words in parameters.lane_depths.items() if words > FEW_WORDS},
+        **{name: words for name, words in held.items() if words > FEW_WORDS},
     }
+
+
+def _root_depths(parameters: Parameters) -> dict[str, int]:
+    """Return the words of the memories of a root, by their names."""
+    return {"root data": parameters.root_data_depth, "root memory": parameters.root_memory_depth}
 
 
 def _blocks(parameters: Parameters, name: str) -> int:
@@ -132,9 +134,9 @@ def _blocks(parameters: Parameters, name: str) -> int:
     if unit:
         layout = operation_layout if kind == "operations" else strand_layout
         return -(-layout(unit, parameters).width // WIDEST)
-    root = {"root data": parameters.root_data_depth, "root memory": parameters.root_memory_depth}
-    depth = (parameters.lane_depths | root)[name]
-    copies = len(OPERANDS) * parameters.roots if name in root else parameters.pes
+    roots = _root_depths(parameters)
+    depth = (parameters.lane_depths | roots)[name]
+    copies = len(OPERANDS) * parameters.roots if name in roots else parameters.pes
     needed: Sequence[Ranges | None] = parameters.needed.get(name) or (None,) * copies
     return sum(
         blocks_of(banks_of(parameters.width, depth, own), parameters.width) * count * copies // len(needed)

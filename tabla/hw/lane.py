@@ -93,7 +93,7 @@ class LaneShape:
         used = {*self.a_sources, *self.b_sources, *self.c_sources, *self.wide_sources}
         return tuple(name for name in ("model", "data", "interim") if name in used)
 
-    @property
+    @cached_property
     def blocks(self) -> frozenset[str]:
         """The memories that are block RAMs, however small they are."""
         return lane_blocks(self.parameters)

@@ -10,11 +10,11 @@ from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In, Out
 
-from tabla.hw.banks import WIDEST, Bank, banks_of
+from tabla.hw.banks import Bank, banks_of
 from tabla.hw.pipeline import bits_for, delayed
 from tabla.hw.sharing import Emission
 from tabla.program.image import Ranges
-from tabla.templates.memories import FEW_WORDS
+from tabla.templates.memories import FEW_WORDS, WIDEST
 
 FIRST, FIRST_WORDS = "FIRST", "first_words"
 """The parameter of a memory's module, and the attribute that tells of it in a netlist: the name of the parameter, the

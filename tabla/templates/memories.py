@@ -5,6 +5,9 @@ whose words a multiplexer chooses from. In an ECP5 18 bits of 64 words take 20 r
 40; each rank takes six LUT4s (Lattice, *ECP5 and ECP5-5G Family Data Sheet*, distributed memory).
 """
 
+WIDEST = 18
+"""The most bits of a memory: a block RAM has its output register for words of that width in every family. Wider words
+are divided."""
 FEW_WORDS = 64
 """A memory of no more words takes a block RAM or LUTs, as there is room. It is never divided."""
 LUT_WORDS = 128

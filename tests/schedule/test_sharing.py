@@ -100,6 +100,12 @@ def at_once(span: Span, words: int) -> Need:
     return need((first, first), (last, last), [first] * words, [last] * words)
 
 
+def share_a_base(layout: Layout, needs: dict[Key, Need], interval: int) -> bool:
+    """Whether two places get the same base address."""
+    places = allocated(layout, Relations(needs, interval)).places
+    return len({places[key].base for key in needs}) == 1
+
+
 def two_places(layout: Layout, shared: Layout) -> tuple[Key, Key]:
     """Two places of one memory that have as many words."""
     first, second = sorted(shared.lifetimes, key=lambda key: layout.places[key].banks)[:2]
@@ -128,8 +134,7 @@ def test_which_lifetimes_share_addresses(
     first, second = two_places(layout, schedules[1].layout)
     words = layout.places[first].words
     needs = {first: at_once(one, words), second: at_once(other, words)}
-    places = allocated(layout, needs, Relations.of(needs, interval)).places
-    assert (places[first].base == places[second].base) == together
+    assert share_a_base(layout, needs, interval) == together
 
 
 @pytest.mark.parametrize(
@@ -152,9 +157,7 @@ def test_which_statements_work_in_place(
     made = need((0, words - 1), (30, 29 + words), turns, 30 + turns)
     making = need((30 + later, 29 + later + words), read, 30 + later + turns, [read[1]] * words)
     assert 30 + words + later < 51
-    needs = {first: made, second: making}
-    places = allocated(layout, needs, Relations.of(needs, interval)).places
-    assert (places[first].base == places[second].base) == together
+    assert share_a_base(layout, {first: made, second: making}, interval) == together
 
 
 def test_rows_that_are_done_make_room() -> None:
@@ -343,15 +346,11 @@ def test_what_is_loaded_shares_nothing(schedules: tuple[Schedule, Schedule]) -> 
             alone = last < min(read) or max(read) < first
             if places[other].banks == (bank,) and other[1].kind == key[1].kind and alone:
                 planted += 1
-                layout = replace(
-                    shared.layout,
-                    places={**places, other: replace(places[other], base=region.base)},
-                    lifetimes={**shared.layout.lifetimes, key: Lifetime(written=(0, 0), read=(min(read), max(read)))},
-                )
-                moved = build.with_addresses_of(apart.placed, apart.layout, layout)
-                strands = tuple(sorted((s for p in moved for s in p.strands()), key=lambda s: (s.unit, s.start)))
+                moved = with_place_at(apart, shared, other, region.base)
+                read_too = {key: Lifetime(written=(0, 0), read=(min(read), max(read)))}
+                layout = replace(moved.layout, lifetimes={**moved.layout.lifetimes, **read_too})
                 with pytest.raises(ScheduleFault, match="share words of"):
-                    check(replace(shared, layout=layout, strands=strands, placed=tuple(moved)))
+                    check(replace(moved, layout=layout))
     assert planted > 0
 
 

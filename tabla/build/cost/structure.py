@@ -50,11 +50,11 @@ class Part:
 def parts(image: Image, features: Features) -> Iterator[Part]:
     """Yield the parts of an array."""
     parameters, shape = image.parameters, lane_shape(image.parameters, features)
-    issue = features["lane_issue"]
+    issue, held = features["lane_issue"], list(memories(image, features))
     alive, rounds = live(shape), shape.writes_result or issue.uses("emit", "1")
     if alive:
-        held = [memory for memory in memories(image, features) if memory.name in shape.memories]
-        yield _lane(shape, held, rounds=rounds, adds=issue.uses("base", "addend"))
+        lanes = [memory for memory in held if memory.name in shape.memories]
+        yield _lane(shape, lanes, rounds=rounds, adds=issue.uses("base", "addend"))
     else:
         yield Part(kind="lane", count=parameters.pes, sizes={"dead": 1, "dead_sum": parameters.accumulator})
     unused = _unused(shape, issue) | (set() if rounds else {"shift", "post", "issued", "emit"})
@@ -68,7 +68,7 @@ def parts(image: Image, features: Features) -> Iterator[Part]:
     passing = loads * min(parameters.pes_per_pu, parameters.stream_words) * shape.bus_through
     yield Part(kind="group", count=groups, sizes={"one": 1, "bits": shared, "passing": passing})
     yield _tree(shape)
-    yield from _roots(image, features)
+    yield from _roots(image, features, [memory for memory in held if memory.name.startswith("root ")])
     for table in parameters.functions:
         yield _function(table, parameters.width, parameters.fraction, parameters.roots)
     for unit in ("stream", *image.units):
@@ -176,7 +176,8 @@ def _gates(shape: LaneShape) -> int:
     return sum(1 if len(set(group)) == 1 else size for group in groups)
 
 
-def _roots(image: Image, features: Features) -> Iterator[Part]:
+def _roots(image: Image, features: Features, held: Sequence[Memory]) -> Iterator[Part]:
+    """Yield the roots, with their memories, and what all of them share."""
     parameters, issue = image.parameters, features["root_issue"]
     form = operation_format("root_issue")
     found = {operand: sources(form, operand, issue) for operand in ("a", "b", "c")}
@@ -184,7 +185,6 @@ def _roots(image: Image, features: Features) -> Iterator[Part]:
     word = parameters.width + parameters.model_guard
     factors = len(found["a"]) + len([name for name in found["b"] if name not in ("one", "position")])
     several, beside = parameters.roots > 1, joins_beside(parameters, features)
-    held = [memory for memory in memories(image, features) if memory.name.startswith("root ")]
     divides = any(function_kinds()[table.kind].divides for table in parameters.functions)
     sizes = {
         "one": 1,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from tabla.schedule.placing.needed import blocks_of, in_all_slots
 from tabla.schedule.placing.schedule import Schedule
-from tabla.templates.memories import FEW_WORDS, LUT_WORDS
+from tabla.templates.memories import FEW_WORDS, LUT_WORDS, WIDEST
 
-NARROW, WIDEST = 9, 18
-"""A block RAM of 18 kbit has 2,048 words of up to 9 bits, or 1,024 of up to 18. Wider words are divided."""
+NARROW = 9
+"""A block RAM of 18 kbit has 2,048 words of up to so many bits, and 1,024 wider ones."""
 ROOT_COPIES = 3
 """A memory of a root exists once for each operand."""
 OPERATION_BLOCKS, STRAND_BLOCKS = 24, 7
@@ -39,7 +39,7 @@ def _blocks_of_microcode(schedule: Schedule) -> int:
 
     How wide its words are is not known before they are encoded.
     """
-    taken, deep = 0, block_words(18)
+    taken, deep = 0, block_words(WIDEST)
     for strands in schedule.units.values():
         for words, each in ((sum(len(s.body) for s in strands), OPERATION_BLOCKS), (len(strands), STRAND_BLOCKS)):
             taken += each * -(-words // deep) if words > LUT_WORDS else 0

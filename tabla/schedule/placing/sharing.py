@@ -10,8 +10,8 @@ interval later, or at any time after that. So an elementwise statement works in 
 address of the word that it is made from. What a convolution makes of a row may take the addresses of rows that are
 done.
 
-Two places that have some addresses in common never mix their reads, nor their writes. Then the cycle of an access says
-which place is meant, and the checker needs no more to know it.
+Two places may have addresses in common. Then all reads of one come before all reads of the other, and so do writes. So
+the cycle of an access says which place is meant, and the checker needs no more to know it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tabla.schedule.mapping.mapping import Mapping
 from tabla.schedule.mapping.places import Place
 from tabla.schedule.placing.needed import blocks_of, merged, words_of_lanes
 from tabla.schedule.placing.placed import Placed
-from tabla.schedule.placing.word_lifetimes import Need, Relation, Relations, needs_of
+from tabla.schedule.placing.word_lifetimes import Relation, Relations, needs_of
 from tabla.schedule.strands.layout import Depths, Key, Layout, Ranges
 from tabla.schedule.strands.regions import Regions, reading_generators, writing_generators
 from tabla.schedule.strands.strand import Operation, Strand
@@ -50,9 +50,9 @@ def sharing(
     if not deep.intersection(LANE_MEMORIES) and len(needs) < 2:
         return layout
     shared = needs if len(needs) > 1 else {}
-    relations = Relations.of(shared, initiation_interval)
+    relations = Relations(shared, initiation_interval)
     found = [
-        allocated(layout, shared, relations, wide_models=wide_models, wide_first=wide_first)
+        allocated(layout, relations, wide_models=wide_models, wide_first=wide_first)
         for wide_models, wide_first in ((False, False), (False, True), (True, False), (True, True))
         if shared or wide_models or wide_first
     ]
@@ -135,9 +135,8 @@ class _Held:
 
 @dataclass(frozen=True, slots=True)
 class _Memories:
-    """The addresses of each memory that places have so far."""
+    """The memories while places get their addresses. `held` has the places of each memory so far."""
 
-    needs: dict[Key, Need]
     relations: Relations
     held: dict[str, list[_Held]] = field(default_factory=dict)
 
@@ -165,7 +164,8 @@ class _Memories:
     def _apart(self, place: Place, key: Key, base: int, other: _Held) -> bool:
         if other.key is None or other.end <= base or base + place.words <= other.begin:
             return True
-        return self.needs[key].apart(self.needs[other.key], other.begin - base, self.relations.interval)
+        needs = self.relations.needs
+        return needs[key].apart(needs[other.key], other.begin - base, self.relations.interval)
 
     @property
     def depths(self) -> Depths:
@@ -194,7 +194,6 @@ def _bases(place: Place, taken: Ranges, near: Sequence[_Held]) -> list[int]:
 
 def allocated(
     layout: Layout,
-    needs: dict[Key, Need],
     relations: Relations,
     *,
     wide_models: bool = False,
@@ -206,7 +205,7 @@ def allocated(
     before those in few lanes with `wide_first`; with `wide_models`, those that share nothing do so among neighbours in
     as many banks and with the same role. The lanes of the latter alone then have the highest addresses.
     """
-    memories = _Memories(needs, relations)
+    needs, memories = relations.needs, _Memories(relations)
     order = sorted((place.base, key, False) for key, place in layout.places.items() if key not in needs)
     order += sorted((place.base, key, True) for key, place in layout.twins.items())
     places, twins = {}, {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping as Map
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -52,27 +53,26 @@ class Relation(Enum):
 
 @dataclass(frozen=True, eq=False)
 class Relations:
-    """The relations of places that have needs, in the order of `keys`, if samples begin `interval` cycles apart."""
+    """The relations of places that have `needs`, if samples begin `interval` cycles apart."""
 
-    keys: Sequence[Key]
-    needs: Sequence[Need]
+    needs: Map[Key, Need]
     interval: int
 
-    @staticmethod
-    def of(needs: dict[Key, Need], interval: int) -> Relations:
-        """Return the relations of places by their keys."""
-        return Relations(tuple(needs), tuple(needs.values()), interval)
-
     @cached_property
-    def numbers(self) -> dict[Key, int]:
-        """The position of each key."""
-        return {key: number for number, key in enumerate(self.keys)}
+    def _numbers(self) -> dict[Key, int]:
+        return {key: number for number, key in enumerate(self.needs)}
 
     @cached_property
     def _table(self) -> list[list[Relation]]:
-        spans = np.array([need.lifetime.span for need in self.needs], dtype=np.int64).reshape(-1, 2)
-        written = np.array([need.lifetime.written for need in self.needs], dtype=np.int64).reshape(-1, 2)
-        read = np.array([need.lifetime.read or (LATE, NEVER) for need in self.needs], dtype=np.int64).reshape(-1, 2)
+        lifetimes = [need.lifetime for need in self.needs.values()]
+        spans, written, read = (
+            np.array(cycles, dtype=np.int64).reshape(-1, 2)
+            for cycles in (
+                [lifetime.span for lifetime in lifetimes],
+                [lifetime.written for lifetime in lifetimes],
+                [lifetime.read or (LATE, NEVER) for lifetime in lifetimes],
+            )
+        )
         last, first = np.maximum.outer(spans[:, 1], spans[:, 1]), np.minimum.outer(spans[:, 0], spans[:, 0])
         free = ~_meet(spans) & (last < first + self.interval)
         mixed = _meet(written) | _meet(read)
@@ -82,7 +82,7 @@ class Relations:
 
     def between(self, one: Key, other: Key) -> Relation:
         """Return the relation of two places."""
-        return self._table[self.numbers[one]][self.numbers[other]]
+        return self._table[self._numbers[one]][self._numbers[other]]
 
 
 def _meet(spans: Cycles) -> np.typing.NDArray[np.bool_]:
