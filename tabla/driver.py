@@ -257,7 +257,8 @@ class Build(Stages):
     ) -> SynthesisReport:
         """Return the area on an FPGA, by the name of its family; with `place_and_route`, also the clock.
 
-        `progress` is called with a text before each step. A program for an overlay is a `TablaError`.
+        `progress` is called with a text before each step. A design that the part does not hold is made for that part
+        instead, as :meth:`fitted` has it. A program for an overlay is a `TablaError`.
         """
         self._refuse_overlay("tabla synth takes its folder")
         from tabla.build.synth import chosen_part, source_lines, synthesise
@@ -268,11 +269,11 @@ class Build(Stages):
         # The part is looked up before the program is compiled, which may take seconds.
         chosen_part(target, asked)
         family = find_target(target, asked.records)
-        self._refuse_memories((family, family.device(asked.device)))
-        places = signal_places(self.image, self.module) if asked.place_and_route else {}
-        lines = source_lines(self.verilog, f"{self.name}.v", self.module, places)
-        cycles = self.schedule.cycles
-        return synthesise(self.verilog, self.module, target, asked, cycles=cycles, lines=lines, progress=progress)
+        made = self.fitted((family, family.device(asked.device)), progress=progress)
+        places = signal_places(made.image, made.module) if asked.place_and_route else {}
+        lines = source_lines(made.verilog, f"{made.name}.v", made.module, places)
+        cycles = made.schedule.cycles
+        return synthesise(made.verilog, made.module, target, asked, cycles=cycles, lines=lines, progress=progress)
 
     @taking(BoardOptions)
     def bitstream(
@@ -285,7 +286,8 @@ class Build(Stages):
     ) -> Bitstream:
         """Make the bitstream of a board, by the name of its record.
 
-        `templates` is a file with more records. `progress` is called with a text before each step.
+        `templates` is a file with more records. `progress` is called with a text before each step. A design that the
+        board's part does not hold is made for that part instead, as :meth:`fitted` has it.
         """
         from tabla.build.synth.board import build_bitstream
         from tabla.templates.targets import board as find_board
@@ -296,8 +298,28 @@ class Build(Stages):
         records = None if templates is None else checked_path("templates", templates)
         found = find_board(board, records)
         family = target(found.target, records)
-        self._refuse_memories((family, family.device(found.device)))
-        return build_bitstream(self.image, self.module, self.verilog, found, family, options=asked, progress=progress)
+        made = self.fitted((family, family.device(found.device)), progress=progress)
+        return build_bitstream(made.image, made.module, made.verilog, found, family, options=asked, progress=progress)
+
+    def fitted(self, part: tuple[Target, Device], *, progress: Callable[[str], None] = lambda step: None) -> Build:
+        """Return this build, or one that is made for a part that has too few block RAMs for this one.
+
+        A build whose options name a part, or that is forced, stays as it is. `progress` is called with a text before
+        the program is compiled again. A program whose memories the part does not hold either way is a `TablaError`.
+        """
+        from tabla.build.cost.capacity import for_part, room
+
+        name = part[1].part
+        free = self.options.part is None and not self.options.force and self.options.onto is None
+        if free:
+            self.refuse_too_large(part)
+            taken = room(self.image, part)
+            if taken is not None and not taken.fits and (template := for_part(self.template, part)).block_rams:
+                progress(f"note: {self.name} is compiled again, for the {taken.has_blocks:,} block RAMs of {name}")
+                named = replace(self.options, part=name)
+                return replace(self, options=named, template=template).fitted(part)
+        self._refuse_memories(part)
+        return self
 
     def refuse_too_large(self, part: tuple[Target, Device] | None = None) -> None:
         """Raise `TablaError` for a program whose models and sample the part does not hold, or no known part.
@@ -330,9 +352,7 @@ class Build(Stages):
             return
         self.refuse_too_large(part)
         parts = known_parts(self.options.records) if part is None else [part]
-        refuse_without_room(
-            self.image, self.name, parts, named=part is not None, searched=part is None or self.options.part is not None
-        )
+        refuse_without_room(self.image, self.name, parts, named=part is not None)
 
     def _refuse_overlay(self, cure: str) -> None:
         """Raise `TablaError` if the program is for an overlay, which has hardware of its own."""

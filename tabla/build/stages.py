@@ -84,9 +84,9 @@ class Stages:
         """
         template = options.chosen_template()
         if options.part is not None and options.onto is None:
-            from tabla.build.cost.capacity import blocks_of, named_part
+            from tabla.build.cost.capacity import for_part, named_part
 
-            template = replace(template, block_rams=blocks_of(*named_part(options.part, options.records)))
+            template = for_part(template, named_part(options.part, options.records))
         number = Format(integer=template.integer_bits, fraction=template.fraction_bits)
         reading = read(source, options)
         return cls(

@@ -52,6 +52,10 @@ def run(arguments: Namespace, console: Console) -> int:
         for note in made.warnings:
             console.remark(f"warning: {note}")
         console.progress(f"{arguments.file}: compiling")
+        board = find_board(arguments.board, arguments.templates)
+        family = find_target(board.target, arguments.templates)
+        # What is written is the design of the bitstream, so that which the board's part holds.
+        made = made.fitted((family, family.device(board.device)), progress=console.remark)
         bitstream = made.bitstream(
             arguments.board,
             templates=arguments.templates,

@@ -12,7 +12,7 @@ from tabla.base.folder import MANIFEST_SCHEMA, OVERLAY_SCHEMA
 from tabla.base.source import TablaError
 from tabla.build.options import Options
 from tabla.build.part_options import SEEDS, PartOptions
-from tabla.build.synth import SynthesisReport, source_lines, synthesise
+from tabla.build.synth import SynthesisReport, chosen_part, source_lines, synthesise
 from tabla.commands.arguments import (
     add_build,
     add_json,
@@ -65,6 +65,7 @@ def run(arguments: Namespace, console: Console) -> int:
         for note in made.warnings:
             console.remark(f"warning: {note}")
         console.progress(f"{arguments.file}: compiling")
+        made = made.fitted(chosen_part(arguments.target, asked), progress=console.remark)
         report = made.synthesise(arguments.target, progress=console.progress, **asked.given_for("synthesise"))
     if arguments.json:
         write_json(arguments.json, report.data(), console)

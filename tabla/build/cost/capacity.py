@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tabla.base.source import TablaError
 from tabla.build.cost.blocks import Piece, memories
@@ -13,6 +13,7 @@ from tabla.hw.features import features_of
 from tabla.program.image import Image
 from tabla.schedule.mapping.capacity import known_parts
 from tabla.templates.targets import Device, Target
+from tabla.templates.template import Template
 
 Part = tuple[Target, Device]
 """A device with its family."""
@@ -92,17 +93,21 @@ def named_part(text: str, own: str | None = None) -> Part:
     raise TablaError(f"part: there is no part '{name}' here", hint=f"the parts are {names}")
 
 
-def blocks_of(family: Target, device: Device) -> int:
-    """Return the number of a part's block RAMs of 18 kbit; 0 if they have another size, or if no LUT can be memory."""
+def for_part(template: Template, part: Part) -> Template:
+    """Return a template that says how many block RAMs of 18 kbit a part has.
+
+    It says nothing of a part whose block RAMs have another size, or of whose LUTs none can be memory.
+    """
+    family, device = part
     same = family.ram_bits == _BLOCK and family.lut_memory_bits(device) > 0
-    return device.capacity("RAM") if same else 0
+    return replace(template, block_rams=device.capacity("RAM") if same else 0)
 
 
-def refuse_without_room(image: Image, name: str, parts: Sequence[Part], *, named: bool, searched: bool = True) -> None:
+def refuse_without_room(image: Image, name: str, parts: Sequence[Part], *, named: bool) -> None:
     """Raise `TablaError` for a design whose memories none of the parts holds.
 
-    `named` says that the user named the part; the others are all that are known. `searched` says that the search knew
-    it, so that nothing else is to be found. Where the size of one of them is not known, nothing is refused.
+    `named` says that the user named the part; the others are all that are known. Where the size of one of them is not
+    known, nothing is refused.
     """
     rooms = [room(image, part) for part in parts]
     known = [each for each in rooms if each is not None]
@@ -111,13 +116,12 @@ def refuse_without_room(image: Image, name: str, parts: Sequence[Part], *, named
     most = max(known, key=lambda each: each.part[0].memory_bits(each.part[1]) or 0)
     family, device = most.part
     what = f"the {device.part}" if named else f"the largest known part, {device.part},"
-    other = "" if searched else f"add --part {device.part}, so that the search looks for an array that it holds; else "
     luts = f", beside {most.lut_bits:,} bits in LUTs" if most.lut_bits else ""
     raise TablaError(
         f"the memories of '{name}' take {most.blocks:,} block RAMs ({family.title_of('RAM')}){luts}; {what} has"
         f" {most.has_blocks:,}",
-        hint=f"{other}make the tensors smaller, or use a narrower --format, or fewer PEs (--pes), which need fewer"
-        " memories; --force goes on for a larger part",
+        hint="make the tensors smaller, or use a narrower --format, or fewer PEs (--pes), which need fewer memories;"
+        " --force goes on for a larger part",
     )
 
 

@@ -18,6 +18,7 @@ from tabla.build.cost.structure import live, parts
 from tabla.hw.features import Features, features_of
 from tabla.hw.lane import lane_shape
 from tabla.program.image import Image
+from tabla.templates.targets import Device
 
 _LEVELS = 2
 """The loops of most programs; a sequencer with more of them has longer paths."""
@@ -68,6 +69,11 @@ def causes(image: Image, features: Features, luts: int) -> dict[str, float]:
 def clocks(models: Mapping[str, ClockModel], sizes: Mapping[str, float]) -> dict[str, float]:
     """Return the rates of an array by the speed grade."""
     return {grade: model.rate(sizes) for grade, model in models.items()}
+
+
+def clock_on(rates: Mapping[str, float], device: Device, grade: int) -> float | None:
+    """Return that of the `rates` in MHz which a part has in a speed grade; None for a grade that was not measured."""
+    return rates.get("5G" if "5G" in device.part else str(grade))
 
 
 SCHEMA = "tabla-cost-1"

@@ -2,25 +2,29 @@
 would do for idle multipliers.
 
 The block RAMs are counted one by one (`tabla.build.files.occupancy`). The others are estimates, and their lines say so.
-The rate takes the clock that the cost model estimates (`tabla.build.cost`, decision 27). The minibatch takes the
+The rate takes the clock that the cost model estimates (`tabla.build.cost`, decision 27), for the part that the user
+names if it is of the family that the model is for, and else for the usual part. The minibatch takes the
 schedule of single samples: a step of B samples waits once for what a sample waits for, and each further sample takes
 the cycles of the busiest part of the machine.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from tabla.build.cost import estimate
+from tabla.build.cost import Estimate, clock_on, estimate
+from tabla.build.cost.capacity import Part, named_part
 from tabla.build.files.occupancy import Occupancy, occupancy
 from tabla.build.stages import Stages
+from tabla.build.synth.nextpnr import chosen_grade
 from tabla.schedule.placing.schedule import Schedule
-from tabla.templates.targets import targets
+from tabla.templates.targets import KINDS, Device, Target
 from tabla.templates.template import limits
 
-TARGET, DEVICE, GRADE = "ecp5", "85k", "6"
-"""The part whose clock is estimated: that of ``tabla explore``, at its slowest grade."""
+TARGET, USUAL = "ecp5", "LFE5U-85F:6"
+"""The family of which figures are estimated, and the part if the user names none of it: that of ``tabla explore``."""
 IDLE = 0.5
 """Minibatches are spoken of where less than this share of the multipliers' slots multiplies."""
 GAIN = 1.5
@@ -48,6 +52,23 @@ class Rate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Shortage:
+    """Logic and multipliers of which an array takes more than a `part` has: what it `takes`, and what the part `has`.
+
+    Both are by the names of the family. Block RAMs are not among them.
+    """
+
+    part: str
+    takes: Mapping[str, int]
+    has: Mapping[str, int]
+
+    def line(self) -> str:
+        """Return the line that ``tabla gen`` prints."""
+        each = ", ".join(f"{count:,} of the {self.has[name]:,} ({name})" for name, count in self.takes.items())
+        return f"logic        about {each} of {self.part}, as estimated, more than there are"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Batching:
     """What steps of `minibatch` samples would do: the share of the multipliers' slots that would then multiply."""
 
@@ -65,17 +86,20 @@ class Outlook:
     """What a user may ask next. A part of it is None where there is nothing to say."""
 
     memory: Occupancy | None
+    shortage: Shortage | None
     rate: Rate | None
     batching: Batching | None
 
     def lines(self) -> list[str]:
         """Return the lines that ``tabla gen`` prints."""
-        return [part.line() for part in (self.memory, self.rate, self.batching) if part is not None]
+        every = (self.memory, self.shortage, self.rate, self.batching)
+        return [part.line() for part in every if part is not None]
 
     def as_json(self) -> dict[str, Any]:
         """Return the entries of ``tabla gen --json``."""
         return {
             "block_rams": None if self.memory is None else self.memory.as_json(),
+            "estimated_shortage": None if self.shortage is None else asdict(self.shortage),
             "estimated_rate": None if self.rate is None else asdict(self.rate),
             "estimated_minibatch": None if self.batching is None else asdict(self.batching),
         }
@@ -84,18 +108,49 @@ class Outlook:
 def outlook(build: Stages) -> Outlook:
     """Return what there is to say of a build. A program for an overlay has the clock and the steps of that overlay."""
     if build.overlay is not None:
-        return Outlook(memory=None, rate=None, batching=None)
-    return Outlook(memory=occupancy(build), rate=_rate(build), batching=_batching(build))
+        return Outlook(memory=None, shortage=None, rate=None, batching=None)
+    (family, device), grade = _estimated(build)
+    found = estimate(build.image)
+    return Outlook(
+        memory=occupancy(build),
+        shortage=_shortage(build, found, family, device),
+        rate=_rate(build, found, device, grade),
+        batching=_batching(build),
+    )
 
 
-def _rate(build: Stages) -> Rate | None:
-    """Return the rate on the part, or None if the part has no room for the array."""
-    device = targets()[TARGET].device(DEVICE)
-    found = estimate(build.image).as_json()
-    if any(taken > device.capacity(kind) for kind, taken in found["resources"].items()):
+def _estimated(build: Stages) -> tuple[Part, int]:
+    """Return the part of which figures are estimated, and its speed grade."""
+    options = build.options
+    named = [text for text in (options.part, USUAL) if text is not None]
+    text = next(text for text in named if named_part(text, options.records)[0].name == TARGET)
+    part = named_part(text, options.records)
+    _, _, grade = text.partition(":")
+    return part, chosen_grade(part[1], int(grade) if grade else None)
+
+
+def _shortage(build: Stages, found: Estimate, family: Target, device: Device) -> Shortage | None:
+    """Return what the part lacks; None if it lacks nothing, or if the user names a part of another family."""
+    if build.options.part is not None and not device.called(build.options.part.partition(":")[0]):
         return None
-    clock, cycles = found["megahertz"][GRADE], build.schedule.per_sample(build.schedule.cycles)
-    return Rate(part=f"{device.part}:{GRADE}", megahertz=clock, samples_per_second=round(1e6 * clock / cycles, 1))
+    taken = found.as_json()["resources"]
+    lacking = [kind for kind in KINDS if kind != "RAM" and taken[kind] > device.capacity(kind)]
+    if not lacking:
+        return None
+    return Shortage(
+        part=device.part,
+        takes={family.title_of(kind): taken[kind] for kind in lacking},
+        has={family.title_of(kind): device.capacity(kind) for kind in lacking},
+    )
+
+
+def _rate(build: Stages, found: Estimate, device: Device, grade: int) -> Rate | None:
+    """Return the rate on a part; None if it has no room for the array, or a grade of which nothing was measured."""
+    clock = clock_on(found.megahertz, device, grade)
+    if clock is None or any(taken > device.capacity(kind) for kind, taken in found.as_json()["resources"].items()):
+        return None
+    cycles = build.schedule.per_sample(build.schedule.cycles)
+    return Rate(part=f"{device.part}:{grade}", megahertz=clock, samples_per_second=round(1e6 * clock / cycles, 1))
 
 
 def _batching(build: Stages) -> Batching | None:

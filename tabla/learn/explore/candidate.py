@@ -30,15 +30,16 @@ class Part:
 class Candidate:
     """A point on a part, with its figures.
 
-    `cycles` are those of a sample with the search for a schedule at `effort`. `resources` and `megahertz` are
-    estimates, or what Yosys and nextpnr found if `confirmed`. `metric` is that of the validation part, if there is
-    data. A point that is refused has a reason and a cure instead.
+    `cycles` are those of a sample with the search for a schedule at `effort`, which knows the part if it was
+    `made_for_part`. `resources` and `megahertz` are estimates, or what Yosys and nextpnr found if `confirmed`. `metric`
+    is that of the validation part, if there is data. A point that is refused has a reason and a cure instead.
     """
 
     point: Point
     part: Part
     effort: int
     command: tuple[str, ...]
+    made_for_part: bool = False
     cycles: float | None = None
     latency: int | None = None
     resources: dict[str, int] = field(default_factory=dict)
@@ -74,6 +75,7 @@ class Candidate:
             "model_guard": max(self.point.guard, 0),
             "minibatch": self.point.minibatch,
             "effort": self.effort,
+            "made_for_part": self.made_for_part,
             "cycles": self.cycles,
             "latency": self.latency,
             **{name: self.resources.get(kind) for kind, name in _NAMES.items()},

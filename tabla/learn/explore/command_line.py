@@ -15,8 +15,10 @@ _OF_POINTS = ("pes", "format", "model_guard", "minibatch", "effort")
 """What a point says itself."""
 
 
-def words_of(question: Question, point: Point, effort: int) -> Iterator[str]:
-    """Yield the words of the command ``tabla gen`` for a point, with the effort of its cycles."""
+def words_of(question: Question, point: Point, effort: int, part: str = "") -> Iterator[str]:
+    """Yield the words of the command ``tabla gen`` for a point, with the effort of its cycles and the part for which
+    it was made, if there is one.
+    """
     options, defaults = question.options, vars(Options())
     yield from ("tabla", "gen", question.file, "--pes", str(point.pes), "--format", point.format)
     if point.guard >= 0:
@@ -25,6 +27,8 @@ def words_of(question: Question, point: Point, effort: int) -> Iterator[str]:
         yield from ("--minibatch", str(point.minibatch))
     if effort != DEFAULT_EFFORT:
         yield from ("--effort", str(effort))
+    if part:
+        yield from ("--part", part)
     if options.infer and options.predicted is not None:
         yield from ("--predict", options.predicted)
     for record in (ArrayOptions, ProgramOptions):

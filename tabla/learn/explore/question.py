@@ -132,7 +132,8 @@ class Question:
 
     def built(self, task: Task) -> Stages:
         """Return the build of a task."""
-        return stages_of(self.program, replace(self.at(task.point), effort=task.effort, pes=task.point.pes))
+        asked = replace(self.at(task.point), effort=task.effort, pes=task.point.pes, part=task.made_for or None)
+        return stages_of(self.program, asked)
 
     def at(self, point: Point) -> Options:
         """Return the options of a point, without the number of its PEs."""
@@ -171,10 +172,11 @@ def answer(question: Question, task: Task) -> Record:
 
 def _built(question: Question, task: Task) -> Record:
     made = question.built(task)
-    schedule = made.schedule
+    schedule, report = made.schedule, made.report()
     return {
-        "cycles": made.report().cycles,
+        "cycles": report.cycles,
         "latency": schedule.latency,
+        "ratio": report.ratio,
         "roots": schedule.template.roots,
         "sequencers": schedule.template.sequencers,
         **estimate(made.image).as_json(),

@@ -35,7 +35,8 @@ def sound(key: str, figures: Mapping[str, Any]) -> bool:
         case "build":
             clocks = figures.get("megahertz")
             whole = isinstance(clocks, dict) and all(_number(each, missing=True) for each in clocks.values())
-            return whole and _number(figures.get("cycles")) and _number(figures.get("latency")) and _taken(figures)
+            counted = all(_number(figures.get(name)) for name in ("cycles", "latency", "ratio"))
+            return whole and counted and _taken(figures)
         case "synth":
             return _number(figures.get("megahertz", ""), missing=True) and _taken(figures)
         case _:

@@ -69,17 +69,19 @@ class Task:
     """A piece of work for a worker.
 
     `kind` is ``build`` (cycles and estimates of a point), ``learn`` (the validation metric of all points with the same
-    words) or ``synth`` (area and clock by Yosys and nextpnr on `part`). `effort` is that of the search for a schedule.
+    words) or ``synth`` (area and clock by Yosys and nextpnr on `part`, with its speed grade). `effort` is that of the
+    search for a schedule. The search knows the part `made_for`, as with ``--part``, unless that is empty.
     """
 
     kind: str
     point: Point
     effort: int = 0
     part: str = ""
+    made_for: str = ""
 
     @property
     def key(self) -> str:
         """The name of the task in the file of records."""
         point = self.point
-        where = f" {self.part}" if self.part else ""
+        where = (f" {self.part}" if self.part else "") + (f" for {self.made_for}" if self.made_for else "")
         return f"{self.kind} {point.pes} {point.format} {point.guard} {point.minibatch} {self.effort}{where}"

@@ -20,6 +20,10 @@ from tabla.templates.targets import target, targets
 TEXT = """mu = 0.5; model_input x[n]; model_output y; model w[n]; gradient g[n] -> w; iterator i[0:n];
 e = sum[i](w[i] * x[i]) - y; g[i] = e * x[i];
 """
+OWN_BOARD = """def Own : Board<"own", "Own", Lfe5u25, "CABGA381", 6> {
+  let ClockPin = "G2"; let ClockHertz = 25000000; let HostTransmit = "L4"; let HostReceive = "M1";
+}
+"""
 ECP5, ICE40, XILINX = target("ecp5"), target("ice40"), target("xilinx")
 
 
@@ -100,6 +104,56 @@ def test_a_named_part_decides(tmp_path: Path, tiny: str) -> None:
     assert "--pes" in (fault.value.hint or "") and "--force" in (fault.value.hint or "")
     small.write(tmp_path / "built")  # the largest known part holds it
     assert (tmp_path / "built" / "line.v").exists()
+
+
+def test_a_design_that_a_part_does_not_hold_is_made_for_it(tmp_path: Path) -> None:
+    part = (ECP5, ECP5.device("25k"))
+    usual = made(tmp_path, 40, pes=24)
+    before = room(usual.image, part)
+    assert before is not None and not before.fits
+    said: list[str] = []
+    fitted = usual.fitted(part, progress=said.append)
+    assert said == ["note: line is compiled again, for the 56 block RAMs of LFE5U-25F"]
+    after = room(fitted.image, part)
+    assert after is not None and after.fits
+    assert fitted.options.part == "LFE5U-25F" and fitted.verilog != usual.verilog
+    assert fitted.fitted(part) is fitted
+    # What fits as it is, and what the user forces or has made for a part already, stays.
+    assert usual.fitted((ECP5, ECP5.device("85k"))) is usual
+    forced = made(tmp_path, 40, pes=24, force=True)
+    assert forced.fitted(part) is forced
+    with pytest.raises(TablaError, match="the LFE5U-25F has 56"):
+        made(tmp_path, 40, pes=24, part="LFE5U-85F").fitted(part)
+
+
+def test_synthesis_and_bitstreams_take_the_design_for_their_part(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Callable[..., str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    usual = made(tmp_path, 40, pes=24)
+    fitted = usual.fitted((ECP5, ECP5.device("25k")))
+    taken: list[str] = []
+
+    def refused(verilog: str, *_: object, **__: object) -> None:
+        taken.append(verilog)
+        raise TablaError("not today")
+
+    monkeypatch.setattr("tabla.commands.synthesise.synthesise", refused)
+    monkeypatch.setattr("tabla.build.synth.synthesise", refused)
+    monkeypatch.setattr("tabla.build.synth.board.build_bitstream", lambda image, module, text, *_, **__: refused(text))
+    with pytest.raises(TablaError, match="not today"):
+        usual.synthesise("ecp5", device="25k")
+    (tmp_path / "own.td").write_text(OWN_BOARD)
+    with pytest.raises(TablaError, match="not today"):
+        usual.bitstream("own", templates=tmp_path / "own.td")
+    array = ("--pes", "24", "--effort", "0")
+    for words in (
+        ("build", "line.t", "--board", "own", "--templates", "own.td"),
+        ("synth", "line.t", "--target", "ecp5", "--device", "25k"),
+    ):
+        said = command(*words, *array, status=1)
+        assert "note: line is compiled again, for the 56 block RAMs of LFE5U-25F\n" in said
+    assert taken == [fitted.verilog] * 4
 
 
 def test_what_no_known_part_holds_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

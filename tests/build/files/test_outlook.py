@@ -64,6 +64,34 @@ def test_logistic_regression_as_it_is_printed(tmp_path: Path, capsys: pytest.Cap
     assert figures["estimated_minibatch"]["minibatch"] == 32
 
 
+def test_the_named_part_decides_what_is_estimated(tmp_path: Path) -> None:
+    file = EXAMPLES / "logistic.t"
+    rates = {}
+    for part in (None, "LFE5U-85F", "LFE5U-85F:8", "LFE5UM5G-85F:8", "XC7A200T"):
+        rate = outlook(build(file, Options(effort=0, part=part))).rate
+        assert rate is not None
+        rates[part] = (rate.part, rate.megahertz)
+    assert rates[None] == rates["LFE5U-85F"] == rates["XC7A200T"] and rates[None][0] == "LFE5U-85F:6"
+    assert rates["LFE5U-85F:8"][0] == "LFE5U-85F:8" and rates["LFE5U-85F:8"][1] > rates[None][1]
+    assert rates["LFE5UM5G-85F:8"][0] == "LFE5UM5G-85F:8"
+    assert outlook(build(file, Options(effort=0, part="LFE5U-85F:7"))).rate is None  # no rate was measured
+
+
+def test_an_array_with_more_logic_than_the_part_has_is_told(tmp_path: Path) -> None:
+    file = EXAMPLES / "logistic.t"
+    large = build(file, Options(effort=0, part="LFE5U-25F", pes=48))
+    taken = estimate(large.image)
+    found = outlook(large)
+    assert found.shortage is not None and found.rate is None
+    assert found.shortage.has == {"MULT18X18D": 28} and found.shortage.takes == {"MULT18X18D": taken.multipliers}
+    assert found.lines()[1] == (
+        f"logic        about {taken.multipliers} of the 28 (MULT18X18D) of LFE5U-25F, as estimated, more than there are"
+    )
+    assert found.as_json()["estimated_shortage"]["part"] == "LFE5U-25F"
+    for fits in (Options(effort=0, pes=48), Options(effort=0, pes=48, part="XC7A200T")):
+        assert outlook(build(file, fits)).shortage is None
+
+
 def test_busy_multipliers_need_no_minibatch(tmp_path: Path) -> None:
     made = build(EXAMPLES / "recommender.t", Options(pes=4))
     assert made.schedule.utilisation >= IDLE and outlook(made).batching is None

@@ -6,7 +6,7 @@ import json
 import re
 import shlex
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -157,6 +157,62 @@ def test_points_that_do_not_fit_are_on_no_front(run: Run) -> None:
     fits = {(each["part"], each["pes"]): each["fits"] for each in found}
     assert fits == {(small, 4): True, (small, 48): False, (large, 4): True, (large, 48): True}
     assert not any(each["front"] for each in found if not each["fits"])
+
+
+@dataclass(frozen=True)
+class Answering:
+    """Workers that know the figures of every build."""
+
+    builds: Callable[[Task], tuple[int, float, int]]
+
+    def run(self, question: Question, tasks: Sequence[Task]) -> Iterator[tuple[Task, Record]]:
+        for task in tasks:
+            cycles, ratio, blocks = self.builds(task)
+            taken = {"LUT": 100, "FF": 100, "DSP": 1, "RAM": blocks}
+            figures = {"cycles": cycles, "latency": cycles, "ratio": ratio, "resources": taken}
+            yield task, {**figures, "megahertz": {"6": 100.0}}
+
+
+def explored(
+    pes: tuple[int, ...], parts: Sequence[str], builds: Callable[[Task], tuple[int, float, int]]
+) -> Exploration:
+    """Explore numbers of PEs with figures that are known."""
+    question = Question(source="model.t", options=Options())
+    named = [Part(device=target("ecp5").device(part), grade=6) for part in parts]
+    return explore_space(question, Space(pes=pes, formats=(("q6.10", -1),)), named, Answering(builds))
+
+
+def test_a_point_that_a_part_does_not_hold_is_made_for_it() -> None:
+    def builds(task: Task) -> tuple[int, float, int]:
+        # For no part it takes more than the 108 block RAMs of the smaller part.
+        return (900, 1.2, 100) if task.made_for else (800, 1.2, 150)
+
+    found = explored((4,), ("LFE5U-85F", "LFE5U-45F"), builds)
+    large, small = found.points
+    assert (large.made_for_part, large.cycles, large.fits) == (False, 800, True)
+    assert (small.made_for_part, small.cycles, small.fits, small.effort) == (True, 900, True, 2)
+    assert "--part" not in large.command
+    assert small.command[-2:] == ("--part", "LFE5U-45F")
+
+
+def test_a_longer_search_that_needs_too_much_is_made_for_the_part_again() -> None:
+    def builds(task: Task) -> tuple[int, float, int]:
+        return (500, 1.2, 100) if task.made_for else (400, 1.2, 150) if task.effort else (900, 1.2, 90)
+
+    (found,) = explored((4,), ("LFE5U-45F",), builds).points
+    assert (found.made_for_part, found.cycles, found.effort, found.fits) == (True, 500, 2, True)
+
+
+@pytest.mark.parametrize(("ratio", "effort"), [(5.0, 2), (1.2, 0)])
+def test_a_point_far_from_its_bound_is_searched_for_longer(ratio: float, effort: int) -> None:
+    def builds(task: Task) -> tuple[int, float, int]:
+        if task.point.pes == 4:
+            return 500, 1.1, 60
+        return (200, 1.1, 60) if task.effort else (1000, ratio, 60)
+
+    found = explored((4, 8), ("LFE5U-45F",), builds)
+    assert [(each.point.pes, each.effort) for each in found.points] == [(4, 0 if effort else 2), (8, effort)]
+    assert [each.point.pes for each in found.front()] == [8 if effort else 4]
 
 
 def test_the_page_has_every_point_with_its_command(run: Run, tmp_path: Path) -> None:

@@ -45,6 +45,7 @@ _BUILT = {
     "task": "build 1 q6.10 0 1 0",
     "cycles": 3,
     "latency": 4,
+    "ratio": 1.5,
     "resources": {"LUT": 1, "FF": 2, "DSP": 0, "RAM": 1},
     "megahertz": {"6": 80.5, "5G": None},
 }
@@ -53,6 +54,7 @@ DAMAGED = [
     for change in (
         {"cycles": None},
         {"cycles": "3"},
+        {"ratio": None},
         {"latency": float("nan")},
         {"resources": {"LUT": 10**30}},
         {"resources": {"other": 1}},
