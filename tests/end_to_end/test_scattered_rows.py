@@ -32,15 +32,31 @@ gU[v + 1][k] = e * U[u][k];
 gW[at[n]] = e * x;
 gc = e;
 """
+PARTS = """mu = 0.25; rows = {rows};
+model_input u, v, pair[2][2], x; model_output y;
+model U[rows][{width}], W[rows][1]; gradient gU -> U, gW -> W;
+iterator k[1:{width}], n[0:2], q[0:2], b[1:2];
+bias = sum[n][q](W[pair[n][q]][0]);
+h = U[u][0] + U[v][0] + sum[k](U[u][k] * U[v][k]) + bias;
+e = h - y;
+gU[u][0] = e;
+gU[v][0] = e * x;
+gU[u][k] = e * U[v][k];
+gW[pair[n][q]][0] = e;
+gW[pair[b][q]][0] = x * bias;
+"""
+"""Parts of rows, each learnt in its own way, a model with one column, and positions with two indices."""
 SLOW = [pytest.param(engine, marks=pytest.mark.slow) for engine in ("amaranth", "cxxrtl", "verilator")]
 Arrays = dict[str, NDArray[Any]]
 
 
-def compiled(rows: int = 90, width: int = 2, pes: int = 2, **options: Any) -> Build:
+def compiled(
+    rows: int = 90, width: int = 2, pes: int = 2, text: str = TEXT, scatters: int = 1, **options: Any
+) -> Build:
     made = tabla.compile(
-        Source.from_text(TEXT.format(rows=rows, width=width)), pes=pes, effort=0, format="q9.7", **options
+        Source.from_text(text.format(rows=rows, width=width)), pes=pes, effort=0, format="q9.7", **options
     )
-    assert sum(isinstance(statement.operation, Scatter) for statement in made.graph.statements) >= 1
+    assert sum(isinstance(statement.operation, Scatter) for statement in made.graph.statements) >= scatters
     return made
 
 
@@ -49,7 +65,7 @@ def given_words(build: Build, samples: int, rows: int, seed: int) -> Arrays:
     draw, found = np.random.default_rng(seed), Arrays()
     for tensor in build.sample.tensors.values():
         if tensor.role in ("input", "label"):
-            positions = tensor.name in ("u", "v", "at")
+            positions = tensor.name in ("u", "v", "at", "pair")
             shape = (samples, *tensor.shape)
             found[tensor.name] = draw.integers(0, min(4, rows - 1), shape) if positions else draw.normal(size=shape)
         elif tensor.role == "model":
@@ -65,13 +81,34 @@ def hold(build: Build, rows: int, engine: str, samples: int = 6, seed: int = 3) 
         np.testing.assert_array_equal(array, evaluated[name], err_msg=name)
 
 
-@pytest.mark.parametrize(
-    "engine",
-    ["model", "icarus", *(pytest.param(e, marks=pytest.mark.slow) for e in ("amaranth", "cxxrtl", "verilator"))],
-)
+@pytest.mark.parametrize("engine", ["model", "icarus", *SLOW])
 def test_engines(engine: str) -> None:
     need(engine)
     hold(compiled(), 90, engine)
+
+
+@pytest.mark.parametrize("engine", ["model", "icarus", *SLOW])
+def test_parts_of_rows(engine: str) -> None:
+    need(engine)
+    hold(compiled(400, 3, text=PARTS, scatters=2), 400, engine)
+
+
+@pytest.mark.parametrize("engine", ["model", pytest.param("icarus", marks=pytest.mark.slow)])
+def test_parts_of_rows_in_minibatches(engine: str) -> None:
+    need(engine)
+    hold(compiled(600, 3, text=PARTS, scatters=1, minibatch=3), 600, engine)
+
+
+@settings(deadline=None, max_examples=4)
+@given(
+    rows=st.integers(300, 600),
+    width=st.integers(2, 5),
+    pes=st.sampled_from((1, 2, 4)),
+    samples=st.integers(1, 3),
+    seed=st.integers(0, 10**6),
+)
+def test_drawn_parts_of_rows(rows: int, width: int, pes: int, samples: int, seed: int) -> None:
+    hold(compiled(rows, width, pes, text=PARTS, minibatch=samples), rows, "model", seed=seed)
 
 
 @settings(deadline=None, max_examples=6)

@@ -7,9 +7,10 @@ lies between them is a sum of products, each with a factor that is 0 for rows th
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from tabla.graph.boxes import Box, around, covers
 from tabla.graph.format import Format
 from tabla.graph.graph import (
     Affine,
@@ -26,10 +27,12 @@ from tabla.graph.graph import (
     Term,
     tables_of,
 )
-from tabla.graph.rewrite import read_at, substituted
+from tabla.graph.rewrite import operation_at, read_at, substituted
 
-_TURN = "turn."
-"""The start of the names of indices over positions. No name of a program has a dot."""
+_TURN, _AT = "turn.", "at."
+"""The starts of the names of indices over positions, and over the one element of an axis. No name of a program has a
+dot.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +47,11 @@ class Positions:
     def count(self) -> int:
         """How many positions there are."""
         return math.prod(turn.extent for turn in self.turns)
+
+    @property
+    def box(self) -> Box:
+        """The smallest box of the table that holds the words of all positions."""
+        return around(self.table.subscripts, {turn.name: turn for turn in self.turns})
 
     def numbered(self, group: int) -> Positions:
         """Return the positions with turns that have the names of a group. The same positions have the same names."""
@@ -61,7 +69,7 @@ class Positions:
 class Flags:
     """A tensor that is 1 for the rows that positions name, and 0 elsewhere.
 
-    `axis` is its axis of rows, and `turns` has the axis of each turn of the `positions`.
+    `axis` is its axis of rows, and `turns` has the axis of each turn of the `positions`, in their order.
     """
 
     statement: Statement
@@ -74,16 +82,17 @@ class Flags:
 class Chain:
     """What lies between comparisons of positions and the update of a model along one axis.
 
-    `zeros` are the statements whose words are 0 for rows that no position names, each with its axis of rows, in the
-    order of the graph. The `update` is not one of them. `groups` are the positions, those of each table once.
+    `zeros` are the tensors whose words are 0 for rows that no position names, each with the statements that write it
+    and with its axis of rows. The `updates` write the model's next value. `groups` are the
+    positions, those of each table once. All statements are as `by_axis` returns them.
     """
 
     graph: Graph
     model: str
     axis: int
-    update: Statement
+    updates: tuple[Statement, ...]
     flags: dict[str, Flags]
-    zeros: dict[str, tuple[Statement, int]]
+    zeros: dict[str, tuple[tuple[Statement, ...], int]]
     groups: tuple[Positions, ...]
 
     @property
@@ -97,7 +106,7 @@ class Chain:
         """About how many slots of the root the touched rows take."""
         rows = sum(group.count for group in self.groups)
         pairs = rows * rows if rows > 1 else 0
-        passed = sum(statement.points // self._rows for statement, _ in self.zeros.values())
+        passed = self._points // self._rows
         return rows * (3 * self.row_words + 4 + passed) + 4 * pairs
 
     def cycles(self, pes: int) -> int:
@@ -105,7 +114,7 @@ class Chain:
 
         Either lanes sum over all rows, or all words of the model go up to the root.
         """
-        summed = self.update.points + sum(statement.points for statement, _ in self.zeros.values())
+        summed = self._points + sum(update.points for update in self.updates)
         compared = sum(flags.statement.points for flags in self.flags.values())
         words, plain = 0, True
         for statement in self.graph.statements:
@@ -120,6 +129,16 @@ class Chain:
     def _rows(self) -> int:
         return self.graph.tensors[self.model].shape[self.axis]
 
+    @property
+    def sums(self) -> list[Statement]:
+        """The statements that write the zeros, in the order of the graph."""
+        return sorted((s for statements, _ in self.zeros.values() for s in statements), key=lambda each: each.id)
+
+    @property
+    def _points(self) -> int:
+        """The points of all statements between comparisons and updates, for all rows."""
+        return sum(statement.points for statement in self.sums)
+
 
 def chain_of(graph: Graph, model: str, axis: int, fmt: Format) -> Chain | None:
     """Return the chain of a model along an axis, or None if its update is not one of named rows alone.
@@ -128,28 +147,27 @@ def chain_of(graph: Graph, model: str, axis: int, fmt: Format) -> Chain | None:
     has to be one of a gather of which no position may be outside of the rows.
     """
     tensor, following = graph.tensors[model], graph.updates[model]
-    writers = list(graph.writers(following))
     counted = tensor.shape[axis] if axis == len(tensor.shape) - 1 else tensor.size
-    if tensor.guard or tensor.shape[axis] < 2 or counted - 1 > fmt.highest or len(writers) != 1:
+    if tensor.guard or tensor.shape[axis] < 2 or counted - 1 > fmt.highest:
         return None
-    update = _by_axis(writers[0])
-    if update is None or tuple((index.low, index.high) for index in update.indices) != tuple(
-        (0, n) for n in tensor.shape
-    ):
-        return None
+    updates = _writers(graph, following)
     found = _Search(graph=graph, model=model, rows=tensor.shape[axis], format=fmt)
-    if not found.leaves_others(update, axis) or not found.flags or not found.alone(update):
+    if not updates or not all(found.leaves_others(update, axis) for update in updates):
+        return None
+    if not found.flags or not found.alone():
         return None
     groups = tuple(dict.fromkeys(each.positions for each in found.flags.values()))
-    if not _inside(graph, fmt, tensor.shape[axis]).issuperset(groups) or not _countable(graph, model, groups, fmt):
+    if not _all_rows(graph, fmt, groups, tensor.shape[axis]) or not _countable(graph, model, groups, fmt):
         return None
-    ordered = {s.target: found.zeros[s.target] for s in graph.statements if s.target in found.zeros}
-    return Chain(graph=graph, model=model, axis=axis, update=update, flags=found.flags, zeros=ordered, groups=groups)
+    zeros = found.zeros
+    return Chain(graph=graph, model=model, axis=axis, updates=updates, flags=found.flags, zeros=zeros, groups=groups)
 
 
-def _inside(graph: Graph, fmt: Format, rows: int) -> frozenset[Positions]:
-    """Return the positions of the gathers whose evaluation refuses every position that is none of so many rows."""
-    found = set[Positions]()
+def _all_rows(graph: Graph, fmt: Format, groups: Iterable[Positions], rows: int) -> bool:
+    """Say whether all positions are among those of gathers whose evaluation refuses every position that is none of so
+    many rows.
+    """
+    refused = list[Positions]()
     for statement in graph.statements:
         if not isinstance(statement.operation, Gather) or statement.constraints:
             continue
@@ -157,12 +175,25 @@ def _inside(graph: Graph, fmt: Format, rows: int) -> frozenset[Positions]:
         for subscript, extent in zip(statement.operation.subscripts, shape, strict=True):
             if isinstance(subscript, Gathered) and extent <= rows:
                 positions = _positions(graph, fmt, subscript.table, subscript.offset, statement.indices)
-                found |= {positions} if positions is not None else set()
-    return frozenset(found)
+                refused.append(positions.numbered(0))
+    return all(any(_among(group, others) for others in refused) for group in groups)
 
 
-def _positions(graph: Graph, fmt: Format, table: Read, offset: Affine, indices: Sequence[Index]) -> Positions | None:
-    """Return positions in the form in which equal ones are equal: turns begin at 0, in the order of their appearance.
+def _among(some: Positions, others: Positions) -> bool:
+    """Say whether positions are among others. It is not said of all that are."""
+    if some == others:
+        return True
+    if some.table.tensor != others.table.tensor or some.offset != others.offset or some.offset.names:
+        return False
+    # The words of the others fill a box if each of their indices stands in one subscript, alone.
+    names = [name for subscript in others.table.subscripts for name in subscript.names]
+    steps = [abs(step) for subscript in others.table.subscripts for _, step in subscript.coefficients]
+    alone = all(len(subscript.names) < 2 for subscript in others.table.subscripts) and set(steps) <= {1}
+    return alone and len(set(names)) == len(names) and covers(others.box, some.box)
+
+
+def _positions(graph: Graph, fmt: Format, table: Read, offset: Affine, indices: Sequence[Index]) -> Positions:
+    """Return positions with turns of the `indices` that begin at 0, in the order of their appearance.
 
     A table that is another one plus a whole number counts as that one with an offset.
     """
@@ -170,13 +201,16 @@ def _positions(graph: Graph, fmt: Format, table: Read, offset: Affine, indices: 
         table, offset = base[0], offset + base[1]
     order = [name for form in (*table.subscripts, offset) for name in form.names]
     turns = sorted((index for index in indices if index.name in order), key=lambda index: order.index(index.name))
-    if any(turn.low for turn in turns):
-        return None
-    return Positions(table=table, offset=offset, turns=tuple(turns)).numbered(0)
+    values = {turn.name: Affine.index(turn.name) + turn.low for turn in turns}
+    return Positions(
+        table=read_at(table, values),
+        offset=substituted(offset, values),
+        turns=tuple(replace(turn, low=0, high=turn.extent) for turn in turns),
+    )
 
 
 def _countable(graph: Graph, model: str, groups: Sequence[Positions], fmt: Format) -> bool:
-    """Say whether words of the format count the turns of positions, and the offsets of all that is read of a model."""
+    """Say whether words of the format count positions, and the offsets of all that is read of a model."""
     shape = graph.tensors[model].shape
     for statement in graph.statements:
         if not isinstance(statement.operation, Gather) or statement.operation.tensor != model:
@@ -187,14 +221,15 @@ def _countable(graph: Graph, model: str, groups: Sequence[Positions], fmt: Forma
                 low, high = subscript.offset.bounds(statement.box)
                 if max(-low, high) * stride > fmt.highest:
                     return False
-    return all(turn.extent - 1 <= fmt.highest for group in groups for turn in group.turns)
+    return all(group.count - 1 <= fmt.highest for group in groups)
 
 
 def _base(graph: Graph, fmt: Format, table: Read) -> tuple[Read, int] | None:
     """Return the read to which a table adds a whole number, and the number; None for any other table."""
-    writers = list(graph.writers(table.tensor))
-    if len(writers) != 1 or (statement := _by_axis(writers[0])) is None:
+    writers = _writers(graph, table.tensor)
+    if len(writers) != 1:
         return None
+    (statement,) = writers
     match statement.operation:
         case Linear(
             terms=(
@@ -210,15 +245,40 @@ def _base(graph: Graph, fmt: Format, table: Read) -> tuple[Read, int] | None:
             return None
 
 
+def _writers(graph: Graph, tensor: str) -> tuple[Statement, ...]:
+    """Return the statements that write a tensor, by axis, or none if one of them cannot be written so."""
+    found = tuple(map(_by_axis, graph.writers(tensor)))
+    return tuple(statement for statement in found if statement is not None) if None not in found else ()
+
+
 def _by_axis(statement: Statement) -> Statement | None:
-    """Return a statement with an output index for each axis of what it writes, in their order, or None if it has
-    constraints or does not write element by element.
+    """Return a statement with an output index for each axis of what it writes, in their order.
+
+    Each index runs over the elements that are written: over a single one where the subscript is a number, which stays.
+    Return None for a statement that has constraints or does not write element by element.
     """
-    names = [subscript.names[0] if len(subscript.names) == 1 else "" for subscript in statement.write]
-    whole = tuple(map(Affine.index, names))
-    if statement.constraints or statement.write != whole or len(names) != len(statement.indices):
+    if statement.constraints:
         return None
-    return replace(statement, indices=tuple(statement.box[name] for name in names))
+    values, indices = dict[str, Affine](), list[Index]()
+    for axis, subscript in enumerate(statement.write):
+        at = subscript.constant
+        match subscript.coefficients:
+            case ():
+                indices.append(Index(name=f"{_AT}{axis}", low=at, high=at + 1))
+            case ((name, 1),) if name not in values:
+                index = statement.box[name]
+                values[name] = Affine.index(name) - at
+                indices.append(replace(index, low=index.low + at, high=index.high + at))
+            case _:
+                return None
+    if len(values) != len(statement.indices):
+        return None
+    return replace(
+        statement,
+        write=tuple(substituted(subscript, values) for subscript in statement.write),
+        indices=tuple(indices),
+        operation=operation_at(statement.operation, values),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,19 +290,21 @@ class _Search:
     rows: int
     format: Format
     flags: dict[str, Flags] = field(default_factory=dict)
-    zeros: dict[str, tuple[Statement, int]] = field(default_factory=dict)
+    zeros: dict[str, tuple[tuple[Statement, ...], int]] = field(default_factory=dict)
 
     def leaves_others(self, update: Statement, axis: int) -> bool:
-        """Say whether an update adds to the model's own word, and nothing to rows that no position names."""
-        operation = update.operation
+        """Say whether an update adds to the model's own words in all rows, and nothing where no position names them."""
+        operation, index = update.operation, update.indices[axis]
+        if (index.low, index.high) != (0, self.rows):
+            return False
         if not isinstance(operation, Linear) or operation.test is not None or operation.guard:
             return False
         own = Term(factors=(Read(tensor=self.model, subscripts=update.write),))
         others = [term for term in operation.terms if term != own]
-        row = update.indices[axis].name
+        row = index.name
         return len(others) == len(operation.terms) - 1 and all(self._is_zero(term, row, update) for term in others)
 
-    def alone(self, update: Statement) -> bool:
+    def alone(self) -> bool:
         """Say whether nothing else reads the chain, and everything else looks the model's rows up."""
         inside = {self.graph.updates[self.model], *self.zeros}
         if any(tensor in self.zeros or tensor == self.model for _, tensor in self.graph.results):
@@ -278,39 +340,54 @@ class _Search:
         known = self.flags.get(read.tensor)
         if known is not None or read.tensor in self.zeros:
             return axes[0] == (known.axis if known is not None else self.zeros[read.tensor][1])
-        writers = list(self.graph.writers(read.tensor))
-        if self.graph.tensors[read.tensor].role != "value" or len(writers) != 1:
+        if self.graph.tensors[read.tensor].role != "value":
             return False
-        ordered = _by_axis(writers[0])
-        return ordered is not None and self._found(ordered, axes[0])
+        writers = _writers(self.graph, read.tensor)
+        return bool(writers) and self._found(read.tensor, writers, axes[0])
 
-    def _found(self, statement: Statement, axis: int) -> bool:
-        """Say whether a statement belongs to the chain, and note it if it does."""
-        index = statement.indices[axis]
-        if (index.low, index.high) != (0, self.rows):
+    def _found(self, target: str, writers: tuple[Statement, ...], axis: int) -> bool:
+        """Say whether a tensor belongs to the chain, by the statements that write it, and note it if it does."""
+        rows = [statement.indices[axis] for statement in writers]
+        if any((row.low, row.high) != (0, self.rows) for row in rows):
             return False
-        row = index.name
-        match statement.operation:
-            case Compare(op="==", left=Read() as table, right=Ordinal() as here):
-                return self._compares(statement, axis, table, here)
-            case Compare(op="==", left=Ordinal() as here, right=Read() as table):
-                return self._compares(statement, axis, table, here)
-            case Linear(terms=terms, test=None, guard=0):
-                if not all(self._is_zero(term, row, statement) for term in terms):
-                    return False
-                self.zeros[statement.target] = (statement, axis)
+        match writers[0].operation:
+            case Compare() if len(writers) == 1:
+                return self._compares(writers[0], axis)
+            case _ if all(self._sums_zeros(each, row.name) for each, row in zip(writers, rows, strict=True)):
+                self.zeros[target] = (writers, axis)
                 return True
             case _:
                 return False
 
-    def _compares(self, statement: Statement, axis: int, table: Read, here: Ordinal) -> bool:
+    def _sums_zeros(self, statement: Statement, row: str) -> bool:
+        """Say whether a statement is a sum of terms that are 0 for rows that no position names."""
+        match statement.operation:
+            case Linear(terms=terms, test=None, guard=0):
+                return all(self._is_zero(term, row, statement) for term in terms)
+            case _:
+                return False
+
+    def _compares(self, statement: Statement, axis: int) -> bool:
+        """Say whether a statement compares positions with the numbers of all rows, and note it if it does."""
+        match statement.operation:
+            case Compare(op="==", left=Read() as table, right=Ordinal() as here):
+                pass
+            case Compare(op="==", left=Ordinal() as here, right=Read() as table):
+                pass
+            case _:
+                return False
         row = statement.indices[axis].name
         others = tuple(index for index in statement.indices if index.name != row)
         offset = Affine.index(row) - here.value
-        plain = here.fraction == self.format.fraction and row not in offset.names and row not in table.names
-        positions = _positions(self.graph, self.format, table, offset, others) if plain else None
-        if positions is None or len(others) > 1 or len(positions.turns) != len(others):
+        if here.fraction != self.format.fraction or row in offset.names or row in table.names:
             return False
-        axes = tuple(statement.indices.index(index) for index in others)
-        self.flags[statement.target] = Flags(statement=statement, axis=axis, turns=axes, positions=positions)
+        positions = _positions(self.graph, self.format, table, offset, others)
+        turns = [turn.name for turn in positions.turns]
+        if any(index.extent > 1 and index.name not in turns for index in others):
+            return False
+        names = [index.name for index in statement.indices]
+        axes = tuple(names.index(turn) for turn in turns)
+        self.flags[statement.target] = Flags(
+            statement=statement, axis=axis, turns=axes, positions=positions.numbered(0)
+        )
         return True

@@ -25,6 +25,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
+from tabla.base.source import Span
+from tabla.graph import boxes
+from tabla.graph.boxes import axes
 from tabla.graph.format import Format
 from tabla.graph.graph import (
     Affine,
@@ -48,11 +51,13 @@ from tabla.graph.graph import (
 )
 from tabla.graph.passes.framework import graph_pass
 from tabla.graph.passes.row_chains import Chain, Flags, Positions, chain_of
-from tabla.graph.rewrite import new_name, with_statements
+from tabla.graph.rewrite import copy_of, new_name, with_statements
 
 _ROOT_CYCLES = 40
 """About how many cycles the root takes for a scatter beside its words: fetches of positions, and words on their way."""
 _ONE = Constant(value=Fraction(1))
+_AXIS = "axis{}"
+"""The names of the indices over the axes of a model, where there is none of the program."""
 
 
 @graph_pass("touched-rows", "learn the rows that a sample names, and leave all others where they are")
@@ -95,66 +100,91 @@ class _Rewriting:
 
     def rewritten(self) -> Graph:
         """Return the graph with a scatter for the update, and the statements that it needs before it."""
-        chain, update = self.chain, self.chain.update
+        chain = self.chain
         landings = tuple(self._landing(number) for number in range(len(self.groups)))
         turns = tuple(turn for group in self.groups for turn in group.turns)
-        kept = Read(tensor=chain.model, subscripts=update.write)
+        last = chain.updates[-1]
+        indices, whole = axes(boxes.whole(self.tensors[chain.model].shape), _AXIS)
+        kept = Read(tensor=chain.model, subscripts=whole)
         scatter = Scatter(kept=kept, landings=landings, reduce=tuple(turn.name for turn in turns))
-        self.made.append(replace(update, operation=scatter, reduced=turns))
-        gone = chain.zeros.keys()
+        self.made.append(replace(last, write=whole, indices=indices, operation=scatter, reduced=turns))
+        gone, updates = chain.zeros.keys(), {update.id for update in chain.updates}
         statements = list[Statement]()
         for statement in self.graph.statements:
-            if statement.id == update.id:
+            if statement.id == last.id:
                 statements += self.made
-            elif statement.target not in gone:
+            elif statement.target not in gone and statement.id not in updates:
                 statements.append(statement)
         tensors = {name: tensor for name, tensor in self.tensors.items() if name not in gone}
         return with_statements(replace(self.graph, tensors=tensors), statements)
 
     def _landing(self, group: int) -> Landing:
-        """Return what lands at the positions of a group: the words of the update for these rows."""
+        """Return what lands at the positions of a group: the words of the updates for these rows."""
         chain, positions = self.chain, self.groups[group]
-        zeros = dict[str, str]()
-        for statement, axis in chain.zeros.values():
-            terms = self._terms(statement, axis, group, zeros)
-            if terms:
-                zeros[statement.target] = self._row_statement(statement, axis, group, terms)
-        update, axis = chain.update, chain.axis
-        new = self._row_statement(update, axis, group, self._terms(update, axis, group, zeros))
-        others = tuple(Affine.index(index.name) for index in update.indices if index is not update.indices[axis])
+        rows = dict[str, str]()
+        for statement in chain.sums:
+            self._sum(statement, chain.zeros[statement.target][1], group, rows)
+        for update in chain.updates:
+            self._sum(update, chain.axis, group, rows)
+        new = rows[chain.updates[0].target]
+        self._keep(new, group)
+        others = [Affine.index(_AXIS.format(axis)) for axis in range(len(self.tensors[chain.model].shape))]
+        del others[chain.axis]
         turns = tuple(Affine.index(turn.name) for turn in positions.turns)
         place = Gathered(table=positions.table, offset=positions.offset)
         return Landing(
-            subscripts=(*others[:axis], place, *others[axis:]),
+            subscripts=(*others[: chain.axis], place, *others[chain.axis :]),
             value=Read(tensor=new, subscripts=(*turns, *others)),
         )
 
-    def _row_statement(self, statement: Statement, axis: int, group: int, terms: tuple[Term, ...]) -> str:
-        """Add a statement of a chain for the rows of a group, and return what it writes."""
-        assert isinstance(statement.operation, Linear)
-        others = tuple(index for number, index in enumerate(statement.indices) if number != axis)
-        summed = {name for term in terms for name in term.reduce}
-        read = self._made(
-            f"{statement.target}.row",
-            (*self.groups[group].turns, *others),
-            replace(statement.operation, terms=terms),
-            reduced=tuple(index for index in statement.reduced if index.name in summed),
-            like=statement,
-        )
-        return read.tensor
+    def _sum(self, statement: Statement, axis: int, group: int, rows: dict[str, str]) -> None:
+        """Add a statement of the chain for the rows of a group.
 
-    def _terms(self, statement: Statement, axis: int, group: int, zeros: dict[str, str]) -> tuple[Term, ...]:
-        """Return the terms of a statement of a chain for the rows of a group; `zeros` has its earlier statements."""
+        `rows` has the tensor with these rows for each tensor of the chain of which some are not 0. A statement whose
+        words are 0 there is left out, if nothing else writes its tensor.
+        """
+        assert isinstance(statement.operation, Linear)
+        target, terms = statement.target, self._terms(statement, axis, group, rows)
+        if not terms and len(self.chain.zeros[target][0]) == 1:
+            return
+        old, turns = self.tensors[target], self.groups[group].turns
+        if target not in rows:
+            shape = (*(turn.extent for turn in turns), *old.shape[:axis], *old.shape[axis + 1 :])
+            rows[target] = self._tensor(f"{target}.row", shape, old.origin, statement.span, filled=old.filled)
+        summed = {name for term in terms for name in term.reduce}
+        self._write(
+            rows[target],
+            (*turns, *statement.indices[:axis], *statement.indices[axis + 1 :]),
+            replace(statement.operation, terms=terms) if terms else copy_of(Constant(value=Fraction(0))),
+            reduced=tuple(index for index in statement.reduced if index.name in summed),
+            span=statement.span,
+        )
+
+    def _keep(self, new: str, group: int) -> None:
+        """Let the words of rows which no update writes be those that the model has."""
+        chain, axis = self.chain, self.chain.axis
+        shape = self.tensors[chain.model].shape
+        written = [tuple((index.low, index.high) for index in update.indices) for update in chain.updates]
+        turns = self.groups[group].turns
+        for box in boxes.without([boxes.whole(shape)], written):
+            indices = list(axes(box, _AXIS)[0])
+            del indices[axis]
+            own = self._looked_up(chain.model, axis, group)
+            at = tuple(Affine.index(index.name) for index in (*turns, *indices))
+            self._write(new, (*turns, *indices), copy_of(replace(own, subscripts=at)), span=chain.updates[0].span)
+
+    def _terms(self, statement: Statement, axis: int, group: int, rows: dict[str, str]) -> tuple[Term, ...]:
+        """Return the terms of a statement of a chain for the rows of a group; `rows` is that of `_sum`."""
         assert isinstance(statement.operation, Linear)
         row, found = statement.indices[axis].name, list[Term]()
         for term in statement.operation.terms:
-            factors = [self._factor(factor, row, group, zeros) for factor in term.factors]
+            factors = [self._factor(factor, row, group, rows) for factor in term.factors]
             kept = tuple(factor for factor in factors if factor is not None)
             if len(kept) == len(factors):
                 found.append(replace(term, factors=kept))
         return tuple(found)
 
-    def _factor(self, factor: Operand, row: str, group: int, zeros: dict[str, str]) -> Operand | None:
+    def _factor(self, factor: Operand, row: str, group: int, rows: dict[str, str]) -> Operand | None:
         """Return a factor for the rows of a group, or None if it is 0 there."""
         if not isinstance(factor, Read) or row not in factor.names:
             return factor
@@ -165,7 +195,7 @@ class _Rewriting:
             flags = self.chain.flags[factor.tensor]
             return self._counts(group, self.chain.groups.index(flags.positions), flags, factor)
         if factor.tensor in self.chain.zeros:
-            tensor = zeros.get(factor.tensor)
+            tensor = rows.get(factor.tensor)
             return None if tensor is None else Read(tensor=tensor, subscripts=(*turns, *others))
         looked_up = self._looked_up(factor.tensor, axis, group)
         return replace(looked_up, subscripts=(*turns, *others))
@@ -223,7 +253,10 @@ class _Rewriting:
     def _again(self, group: int) -> Read:
         """Return whether a later position of the same group names the same row."""
         turns, others = self.groups[group].turns, self._others(group)
-        order = sum((Affine.index(o.name) - Affine.index(t.name) for t, o in zip(turns, others, strict=True)), Affine())
+        order, size = Affine(), 1
+        for turn, other in zip(reversed(turns), reversed(others), strict=True):
+            order += (Affine.index(other.name) - Affine.index(turn.name)) * size
+            size *= turn.extent
         after = Ordinal(value=order, fraction=self.format.fraction)
         later = self._made(
             f"{self.chain.model}.later",
@@ -268,22 +301,31 @@ class _Rewriting:
     # ---- statements
 
     def _made(
+        self, wanted: str, indices: tuple[Index, ...], operation: Operation, *, reduced: tuple[Index, ...] = ()
+    ) -> Read:
+        """Add a statement and its tensor, with an axis for each index, and return the read of what it writes."""
+        span = self.chain.updates[0].span
+        name = self._tensor(wanted, tuple(index.extent for index in indices), "", span)
+        self._write(name, indices, operation, reduced=reduced, span=span)
+        return Read(tensor=name, subscripts=tuple(Affine.index(index.name) for index in indices))
+
+    def _tensor(self, wanted: str, shape: tuple[int, ...], origin: str, span: Span | None, filled: bool = False) -> str:
+        """Add a tensor, and return its name."""
+        name = new_name(wanted, self.tensors)
+        self.tensors[name] = Tensor(name=name, shape=shape, role="value", origin=origin, span=span, filled=filled)
+        return name
+
+    def _write(
         self,
-        wanted: str,
+        target: str,
         indices: tuple[Index, ...],
         operation: Operation,
         *,
         reduced: tuple[Index, ...] = (),
-        like: Statement | None = None,
-    ) -> Read:
-        """Add a statement and its tensor, with an axis for each index, and return the read of what it writes."""
-        name = new_name(wanted, self.tensors)
-        shape = tuple(index.extent for index in indices)
-        span = (like or self.chain.update).span
-        origin = self.tensors[like.target].origin if like else ""
-        self.tensors[name] = Tensor(name=name, shape=shape, role="value", origin=origin, span=span)
-        at = tuple(Affine.index(index.name) - index.low for index in indices)
+        span: Span | None,
+    ) -> None:
+        """Add a statement that writes an element of a tensor at the values of its indices."""
+        at = tuple(Affine.index(index.name) for index in indices)
         self.made.append(
-            Statement(id=0, target=name, write=at, indices=indices, operation=operation, reduced=reduced, span=span)
+            Statement(id=0, target=target, write=at, indices=indices, operation=operation, reduced=reduced, span=span)
         )
-        return Read(tensor=name, subscripts=at)

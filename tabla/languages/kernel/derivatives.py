@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tabla.base.source import Span
+from tabla.graph.boxes import MARKED, axes, difference, whole
 from tabla.graph.constraints import applying
 from tabla.graph.graph import Affine, Index
-from tabla.languages.kernel.boxes import MARKED, axes, difference, whole
 from tabla.languages.kernel.coordinates import Coordinates, coordinates_of
 from tabla.languages.kernel.faults import refused
 from tabla.languages.kernel.intervals import Rational, Row

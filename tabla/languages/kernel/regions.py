@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from tabla.graph.boxes import Box, around, covers, meets, without
 from tabla.graph.graph import Affine, Index
-from tabla.languages.kernel.boxes import Box, around, covers, meets, without
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from typing import Literal
 
 from tabla.base.faults import did_you_mean
 from tabla.base.source import TablaValueError
-from tabla.languages.kernel.boxes import MARKED, axes, whole
+from tabla.graph.boxes import MARKED, axes, whole
 from tabla.languages.kernel.derivatives import Backwards
 from tabla.languages.kernel.faults import refused
 from tabla.languages.kernel.signatures import apply

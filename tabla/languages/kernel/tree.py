@@ -14,8 +14,8 @@ from math import prod
 from typing import Literal
 
 from tabla.base.source import Span
+from tabla.graph.boxes import Box, around, volume
 from tabla.graph.graph import Affine, Index
-from tabla.languages.kernel.boxes import Box, around, volume
 
 Type = Literal["real", "integer", "truth"]
 Role = Literal["input", "label", "model", "value", "initial"]

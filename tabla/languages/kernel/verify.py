@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tabla.base.source import Span, TablaError
+from tabla.graph.boxes import MARKED, Box, whole
 from tabla.graph.constraints import coordinates, ends, possible, satisfied, values
 from tabla.graph.graph import Affine, Index
-from tabla.languages.kernel.boxes import MARKED, Box, whole
 from tabla.languages.kernel.coordinates import apart
 from tabla.languages.kernel.faults import refused
 from tabla.languages.kernel.regions import Region, first_outside

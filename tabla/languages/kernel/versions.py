@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from tabla.graph.boxes import MARKED, Box, axes, difference, whole
 from tabla.graph.constraints import failures
-from tabla.languages.kernel.boxes import MARKED, Box, axes, difference, whole
 from tabla.languages.kernel.faults import refused
 from tabla.languages.kernel.regions import Region
 from tabla.languages.kernel.substitution import reading, renamed

@@ -9,8 +9,8 @@ from typing import assert_never
 
 from tabla.base.faults import Faults, did_you_mean
 from tabla.base.source import Label, Source, Span, TablaError
+from tabla.graph.boxes import Box
 from tabla.graph.graph import Affine
-from tabla.languages.kernel.boxes import Box
 from tabla.languages.kernel.regions import Region
 from tabla.languages.tabla import syntax
 from tabla.languages.tabla.check_expressions import ExpressionChecker, with_subscripts
@@ -316,14 +316,14 @@ class Checker:
                 iterators=tuple(symbol for symbol in bound if isinstance(symbol, Iterator)),
                 value=value,
                 constant=known.constant,
-                again=bool(positions(left) and before.region.boxes),
+                again=bool(positions(left) and before.region.meets(box)),
                 span=item.span,
             )
         )
 
     def _addition(self, item: syntax.Assignment, before: Known, box: Box) -> None:
         """Note the fault of an assignment that adds to the elements in `box` of a gradient as it was before."""
-        if before.region.boxes and not before.region.covers(box):
+        if before.region.meets(box) and not before.region.covers(box):
             self._faults.add(
                 f"this adds to elements of '{before.name}' of which only some have a value",
                 item.target.span,

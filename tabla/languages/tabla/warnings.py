@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
 from tabla.base.source import Span
+from tabla.graph.boxes import Box
 from tabla.graph.unread_parts import MEANT
-from tabla.languages.kernel.boxes import Box
 from tabla.languages.kernel.regions import Region
 from tabla.languages.tabla import syntax
 from tabla.languages.tabla.operators import Function, Operator

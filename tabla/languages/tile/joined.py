@@ -7,7 +7,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from tabla.languages.kernel.boxes import around, volume
+from tabla.graph.boxes import around, volume
 from tabla.languages.tile.program import (
     Biased,
     Contraction,

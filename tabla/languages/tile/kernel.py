@@ -14,11 +14,11 @@ from fractions import Fraction
 from itertools import product
 
 from tabla.base.source import Span
+from tabla.graph.boxes import Box, axes, difference, whole
 from tabla.graph.composed_functions import BY_OPERATOR
 from tabla.graph.format import Format
 from tabla.graph.graph import Affine, Index
 from tabla.languages.kernel import tree
-from tabla.languages.kernel.boxes import Box, axes, difference, whole
 from tabla.languages.kernel.signatures import apply
 from tabla.languages.kernel.substitution import whole_number
 from tabla.languages.tile.elementwise import COMPARISONS, WHOLE

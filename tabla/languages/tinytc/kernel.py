@@ -8,8 +8,8 @@ from fractions import Fraction
 
 from tabla.base.faults import Faults
 from tabla.base.source import Label, TablaError
+from tabla.graph.boxes import around, axes, whole
 from tabla.graph.constraints import possible
-from tabla.languages.kernel.boxes import around, axes, whole
 from tabla.languages.kernel.regions import Region
 from tabla.languages.kernel.substitution import renamed
 from tabla.languages.kernel.tree import Kernel, Number, Read, Reduce, Role, Statement, Tensor, walk

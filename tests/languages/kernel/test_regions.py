@@ -7,8 +7,8 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tabla.graph.boxes import Box
 from tabla.graph.graph import Affine, Index
-from tabla.languages.kernel.boxes import Box
 from tabla.languages.kernel.regions import Region, first_outside
 
 SIZE = 5

@@ -102,6 +102,20 @@ def test_iterators_of_the_place_alone_are_summed() -> None:
     ]
 
 
+def test_parts_of_a_gradient_begin_as_0_one_by_one() -> None:
+    """A part without a value begins as 0, and one that has a value is added to, whatever the other parts have."""
+    text = "model_input u, x; model_output y; model U[4][3]; gradient gU -> U; iterator p[1:3];"
+    text += "gU[u][0] = x; gU[u][p] = y * U[u][p]; gU[u + 1][p] = x;"
+    shown = kernel_text(kernel_of(parse(Source.from_text(text)))).splitlines()
+    assert [line for line in shown if line.startswith("gU[")] == [
+        "gU[gU.row0, 0] = select(u == gU.row0, x, 0.0) for gU.row0 in 0:4;",
+        "gU[gU.row0, p] = select(u == gU.row0, gU.added0[p-1], 0.0) for gU.row0 in 0:4, p in 1:3;",
+        "gU[gU.row0, p] = gU[gU.row0, p] + select(u + 1 == gU.row0, x, 0.0) for gU.row0 in 0:4, p in 1:3;",
+    ]
+    with pytest.raises(TablaError, match="of which only some have a value"):
+        parse(Source.from_text(text.replace("gU[u][0] = x;", "") + "iterator k[0:3]; gU[u][k] = x;"))
+
+
 def test_the_checked_text_parses_to_itself() -> None:
     text = "model_input u, next[4]; model_output y; model U[5][2]; gradient gU -> U; iterator k[0:2];"
     text += "gU[2*next[u] - 1][k] = U[next[u]][k] + next[u] * u - y;"

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from tabla.base.source import Span
+from tabla.graph.boxes import Box, around, axes, difference, intersection, whole, without
 from tabla.graph.constraints import applying, failures, possible
 from tabla.graph.graph import Affine, Constant, Index, Linear, Operand, Operation, Read, Term
-from tabla.languages.kernel.boxes import Box, around, axes, difference, intersection, whole, without
 from tabla.languages.kernel.faults import refused
 from tabla.languages.kernel.lower.builder import GraphBuilder
 from tabla.languages.kernel.lower.gaps import Write, unwritten

@@ -13,13 +13,13 @@ from typing import Literal
 
 from tabla.base.faults import did_you_mean
 from tabla.base.source import Span, TablaError
+from tabla.graph.boxes import Box, around, axes
 from tabla.graph.composed_functions import COMPOSED_FUNCTIONS
 from tabla.graph.constraints import applying
 from tabla.graph.format import Format
 from tabla.graph.graph import Affine, Constant, Graph, Index, Read, Term
 from tabla.graph.rewrite import summed_names
 from tabla.graph.unread_parts import MEANT
-from tabla.languages.kernel.boxes import Box, around, axes
 from tabla.languages.kernel.faults import refused
 from tabla.languages.kernel.lower.builder import GraphBuilder
 from tabla.languages.kernel.lower.dividends import divided_alone, remark

@@ -10,10 +10,10 @@ from dataclasses import replace
 from fractions import Fraction
 
 from tabla.base.source import Span
+from tabla.graph.boxes import MARKED, Box, axes, covers, difference, hull, intersection, whole, without
 from tabla.graph.constraints import applying, possible
 from tabla.graph.graph import Affine
 from tabla.languages.kernel import tree
-from tabla.languages.kernel.boxes import MARKED, Box, axes, covers, difference, hull, intersection, whole, without
 from tabla.languages.kernel.constants import constant_value
 from tabla.languages.kernel.regions import Region
 from tabla.languages.kernel.signatures import apply

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import ceil, floor
 
+from tabla.graph.boxes import Box
 from tabla.graph.constraints import ends
 from tabla.graph.graph import Affine, Index
-from tabla.languages.kernel.boxes import Box
 from tabla.languages.tc import program
 from tabla.languages.tc.constraints import Interval
 from tabla.languages.tc.program import Value

@@ -13,10 +13,10 @@ from fractions import Fraction
 from typing import NoReturn, Protocol
 
 from tabla.base.source import Label, Span, TablaError
+from tabla.graph.boxes import Box, volume
 from tabla.graph.constraints import ends
 from tabla.graph.graph import Affine, Index
 from tabla.languages.kernel import tree
-from tabla.languages.kernel.boxes import Box, volume
 from tabla.languages.kernel.constants import element
 from tabla.languages.kernel.signatures import SIGNATURES, apply
 from tabla.languages.kernel.substitution import whole_number
