@@ -113,11 +113,11 @@ def _normalised(made: Layers, x: str, wide: int) -> str:
     return made.add("Add", scaled, made.weights(wide, deviation=0.1))
 
 
-def _transformer(file: Path) -> None:
-    """Write a block of a transformer: 16 tokens of 32 words, two heads, and a perceptron of 128 hidden words."""
-    tokens, wide, heads = 16, 32, 2
+def transformer_block(made: Layers, tokens: int, wide: int, heads: int, hidden: int) -> str:
+    """Add a block of a transformer on the input of `tokens` rows of `wide` words: attention, and a perceptron with so
+    many `hidden` words, each normalised. Return its result.
+    """
     head = wide // heads
-    made = Layers([tokens, wide])
 
     def by_head(x: str, order: list[int]) -> str:
         return made.add("Transpose", made.add("Reshape", x, made.constant([0, tokens, heads, head])), perm=order)
@@ -128,8 +128,14 @@ def _transformer(file: Path) -> None:
     mixed = made.add("Transpose", made.add("MatMul", shares, by_head(value, [0, 2, 1, 3])), perm=[0, 2, 1, 3])
     mixed = made.linear(made.add("Reshape", mixed, made.constant([0, tokens, wide])), wide, wide)
     x = _normalised(made, made.add("Add", "x", mixed), wide)
-    hidden = made.relu(made.linear(x, wide, 4 * wide))
-    made.write(_normalised(made, made.add("Add", x, made.linear(hidden, 4 * wide, wide)), wide), file)
+    after = made.linear(made.relu(made.linear(x, wide, hidden)), hidden, wide)
+    return _normalised(made, made.add("Add", x, after), wide)
+
+
+def _transformer(file: Path) -> None:
+    """Write a block of a transformer: 16 tokens of 32 words, two heads, and a perceptron of 128 hidden words."""
+    made = Layers([16, 32])
+    made.write(transformer_block(made, tokens=16, wide=32, heads=2, hidden=128), file)
 
 
 NETWORKS = (

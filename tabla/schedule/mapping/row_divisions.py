@@ -21,6 +21,8 @@ from tabla.schedule.mapping.partition import Axis
 from tabla.schedule.mapping.refined_axes import quotient_and_rest
 from tabla.schedule.mapping.row_axes import Division, Local, Rows, Window, all_local, summed_along
 
+_SHARE = 20
+"""An axis without neighbours is divided for statements with one part in so many of the graph's sums, or more."""
 Owned = Mapping[Axis, int]
 """The number of rows of each tensor that a group owns."""
 
@@ -28,22 +30,26 @@ Owned = Mapping[Axis, int]
 def divisions(graph: Graph, groups: int, lanes: int) -> Iterator[Division]:
     """Yield the ways to divide the rows of a graph's maps between `groups` tap groups of `lanes` lanes each.
 
-    The first divides as many maps as it can. Each further one leaves out the maps with the fewest rows.
+    The first divides as many maps as it can. Each further one leaves out the maps with the fewest rows. Maps of which
+    statements read rows of neighbours come first. Then there are such with other axes along which much is summed.
     """
     local = list(all_local(graph))
-    if not any(_reaches(window) for each in local for window in each.windows):
-        return
     found = set[frozenset[str]]()
     heights = {each.axis: graph.tensors[each.axis[0]].shape[each.axis[1]] for each in local}
-    for least in sorted({height for height in heights.values() if height > 1}):
-        division = _division(graph, groups, lanes, [each for each in local if heights[each.axis] >= least])
-        if division is not None and frozenset(division.rows) not in found:
-            found.add(frozenset(division.rows))
-            yield division
+    for alone in (False, True):
+        for least in sorted({height for height in heights.values() if height > 1}):
+            tall = [each for each in local if heights[each.axis] >= least]
+            division = _division(graph, groups, lanes, tall, alone)
+            if division is not None and frozenset(division.rows) not in found:
+                found.add(frozenset(division.rows))
+                yield division
 
 
-def _division(graph: Graph, groups: int, lanes: int, statements: Sequence[Local]) -> Division | None:
-    """Return the division of all maps that some local statements write; None where no map can be divided."""
+def _division(graph: Graph, groups: int, lanes: int, statements: Sequence[Local], alone: bool) -> Division | None:
+    """Return the division of all maps that some local statements write; None where no map can be divided.
+
+    Axes of which each statement reads its own row `alone` are divided, too, where much is summed along them.
+    """
     local = {each.axis: each for each in statements}
     joined: nx.Graph[Axis] = nx.Graph()
     joined.add_nodes_from(local)
@@ -51,21 +57,43 @@ def _division(graph: Graph, groups: int, lanes: int, statements: Sequence[Local]
         for window in each.windows:
             if window.axis in local:
                 joined.add_edge(each.axis, window.axis, coarse=each.axis, stride=window.stride)
-    parts = [sorted(part) for part in nx.connected_components(joined)]
     taken = list[Local]()
     rows = dict[str, Rows]()
-    for part in sorted(parts, key=lambda part: (-sum(graph.statements[local[a].statement].points for a in part), part)):
+    parts = _parts(graph, joined, local)
+    while parts:
+        part = parts.pop(0)
         names = {tensor for tensor, _ in part}
         reach = any(_reaches(window) for axis in part for window in local[axis].windows)
-        if len(names) < len(part) or not names.isdisjoint(rows) or not reach:
+        if len(names) < len(part) or not (reach or (alone and _is_heavy(graph, [local[a] for a in part]))):
             continue
         divided = _Part(graph, {axis: local[axis] for axis in part}, groups, lanes).rows(joined)
-        if divided is not None:
-            rows |= divided
-            taken += [local[axis] for axis in part]
+        if divided is None:
+            continue
+        rows |= divided
+        taken += [local[axis] for axis in part]
+        # A tensor is divided along one axis. What is left of the other parts may still be divided.
+        joined.remove_nodes_from([axis for axis in joined if axis[0] in names])
+        parts = _parts(graph, joined.subgraph(axis for each in parts for axis in each if axis in joined), local)
     if not taken:
         return None
     return Division(statements=tuple(sorted(taken, key=lambda each: each.statement)), rows=rows)
+
+
+def _parts(graph: Graph, joined: nx.Graph[Axis], local: Mapping[Axis, Local]) -> list[list[Axis]]:
+    """Return the axes that are joined, those with the most points first."""
+    parts = [sorted(part) for part in nx.connected_components(joined)]
+    return sorted(parts, key=lambda part: (-sum(graph.statements[local[a].statement].points for a in part), part))
+
+
+def _is_heavy(graph: Graph, statements: Sequence[Local]) -> bool:
+    """Say whether statements take a good share of all that a graph multiplies and sums."""
+    most = sum(_work(statement) for statement in graph.statements)
+    return sum(_work(graph.statements[each.statement]) for each in statements) >= most / _SHARE
+
+
+def _work(statement: Statement) -> int:
+    """Return how many words a statement sums, or 0 if it sums nothing."""
+    return statement.points if statement.reduced else 0
 
 
 def _reaches(window: Window) -> bool:

@@ -14,11 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.networks.layers import Layers
+from benchmarks.networks.problems import transformer_block
 from tabla.base.source import Source
 from tabla.build.files.costs import costs
 from tabla.build.options import Options
 from tabla.driver import build
-from tabla.graph.graph import Graph
+from tabla.graph.graph import Divide, Function, Graph
 from tabla.graph.passes.pipeline import legalise, shaped
 from tabla.graph.verify import verify
 from tabla.languages.tc import parse
@@ -67,6 +68,12 @@ def residual(rows: int) -> onnx.ModelProto:
     x = layers.relu(layers.add("Add", first, second))
     x = layers.relu(layers.convolution(x, 4, 6, (3, 3), stride=2))
     return layers.model(layers.dense(layers.mean(x), 6, 3), "residual")
+
+
+def attention(tokens: int, wide: int = 4, heads: int = 2) -> onnx.ModelProto:
+    """A block of a transformer. Each token reads the keys and values of all of them."""
+    layers = Layers([tokens, wide])
+    return layers.model(transformer_block(layers, tokens, wide, heads, hidden=2 * wide), "attention")
 
 
 def rows_of(graph: Graph, groups: int) -> dict[str, tuple[int, int, int, int]]:
@@ -207,13 +214,37 @@ def test_the_rows_of_a_group_are_cut_at_the_constants() -> None:
     assert ("t1.rows", 1) in cut.axes and divided.tensors["t1.rows"].shape == (4, 4, 6, 4)
 
 
+def test_tokens_are_divided_with_all_that_is_done_to_each() -> None:
+    """No statement reads a neighbour of its token. Keys and values come to all groups."""
+    graph = graph_of(attention(8))
+    division = max(divisions(graph, 4, LANES), key=lambda each: len(each.rows))
+    assert set(division.rows) == {statement.target for statement in graph.statements}
+    assert {rows.rows for rows in division.rows.values()} == {2}
+    divided = with_divided_rows(graph, division, 4, Q6_10)
+    whole = {s.target for s in divided.statements} & graph.tensors.keys()
+    assert len(whole) == 3  # keys, values and the result
+    # Nothing is divided so that does no work to speak of, such as a rectifier along the channels of a convolution.
+    layers = Layers([2, 9])
+    x = layers.relu(layers.convolution("x", 2, 8, (9,), pads=0))
+    assert not list(divisions(graph_of(layers.model(x, "channels")), 4, LANES))
+
+
+def test_tokens_that_the_groups_do_not_share_evenly_are_not_divided_where_functions_are_computed() -> None:
+    """A group would count domain errors of tokens that do not exist."""
+    graph = graph_of(attention(6))
+    for division in divisions(graph, 4, LANES):
+        divided = [s for s in graph.statements if s.target in division.rows]
+        assert not any(isinstance(s.operation, Function | Divide) for s in divided)
+        same_words(graph, with_divided_rows(graph, division, 4, Q6_10))
+
+
 @pytest.mark.parametrize(
     "groups", [pytest.param(2, marks=pytest.mark.slow), 4, pytest.param(8, marks=pytest.mark.slow)]
 )
 @pytest.mark.parametrize(
     "model",
-    [lenet(), pytest.param(residual(16), marks=pytest.mark.slow), residual(14)],
-    ids=["lenet", "residual", "uneven"],
+    [lenet(), pytest.param(residual(16), marks=pytest.mark.slow), residual(14), attention(8)],
+    ids=["lenet", "residual", "uneven", "attention"],
 )
 def test_the_array_computes_each_division(model: onnx.ModelProto, groups: int) -> None:
     graph = graph_of(model)
@@ -255,6 +286,18 @@ def drawn(data: st.DataObject) -> onnx.ModelProto:
 def test_no_word_of_a_drawn_network_changes(data: st.DataObject) -> None:
     graph = graph_of(drawn(data))
     groups, lanes = data.draw(st.sampled_from([2, 3, 4, 8])), data.draw(st.sampled_from([1, 4, 64]))
+    for division in divisions(graph, groups, lanes):
+        divided = with_divided_rows(graph, division, groups, Q6_10)
+        verify(divided)
+        same_words(graph, divided)
+
+
+@settings(max_examples=8, deadline=None)
+@given(
+    st.sampled_from([2, 3, 4, 8]), st.integers(1, 3), st.integers(1, 3), st.integers(1, 3), st.sampled_from([1, 4, 64])
+)
+def test_no_word_of_a_drawn_transformer_changes(groups: int, each: int, heads: int, head: int, lanes: int) -> None:
+    graph = graph_of(attention(groups * each, heads * head, heads))
     for division in divisions(graph, groups, lanes):
         divided = with_divided_rows(graph, division, groups, Q6_10)
         verify(divided)
