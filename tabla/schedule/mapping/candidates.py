@@ -120,6 +120,9 @@ def candidates(legal: Graph, template: Template, effort: Effort) -> list[Mapping
     if operands_of_functions(legal):
         fused = Search(legal, template, effort=effort, fused=True)
         whole = distinct([*whole, *fused.candidates(effort.fused)])
+    if effort.received:
+        received = Search(legal, template, effort=effort, received=True)
+        whole = distinct([*received.candidates(effort.received), *whole])
     whole = [*whole, *_with_kept_copies(legal, template, effort, whole)]
     if not effort.starts:  # otherwise changes end with chains
         whole = distinct([*whole, *(all_joined(mapping) for mapping in whole)])

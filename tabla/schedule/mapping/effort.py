@@ -39,9 +39,10 @@ class Effort:
     * `homes`: combinations of the models' homes that are enumerated; beyond it, one model at a time is improved.
     * `candidates`: mappings by the estimate; `fused`: further ones by an estimate that knows that a function costs
       nothing after the root operation that makes its operand.
-    * `call_beam`, `call_fused`: `beam` and `fused` for programs that update no model. Such a program has no path from
-      sample to sample, its schedules are found sooner, and its best mapping is more often one that the estimate puts
-      behind others.
+    * `received`: further ones by an estimate that expects lanes to take words as the root makes them.
+    * `call_beam`, `call_fused`, `call_received`: `beam`, `fused` and `received` for programs that update no model. Such
+      a program has no path from sample to sample, its schedules are found sooner, and its best mapping is more often
+      one that the estimate puts behind others.
 
     Arrays, where the user names none:
 
@@ -87,6 +88,8 @@ class Effort:
     fused: int = 3
     call_beam: int = 12
     call_fused: int = 8
+    received: int = 0
+    call_received: int = 3
     kept: int = 3
     roots: tuple[int, ...] = (2, 4, 8)
     cuts: int = 2
@@ -128,6 +131,7 @@ EFFORTS = (
         fused=1,
         call_beam=4,
         call_fused=1,
+        call_received=1,
         kept=1,
         roots=(),
         sequencers=(),
@@ -140,6 +144,7 @@ EFFORTS = (
         fused=2,
         call_beam=4,
         call_fused=2,
+        call_received=1,
         kept=2,
         cuts=1,
         starts=1,
@@ -154,6 +159,7 @@ EFFORTS = (
         homes=256,
         candidates=16,
         fused=8,
+        call_received=8,
         kept=8,
         cuts=6,
         clustered=6,
@@ -181,6 +187,7 @@ def of_calls(effort: Effort) -> Effort:
         effort,
         beam=effort.call_beam,
         fused=effort.call_fused,
+        received=effort.call_received,
         block_price=effort.call_block_price,
         far_block_price=effort.call_far_block_price,
     )

@@ -12,6 +12,7 @@ own. At the root the rows follow each other; in the lanes as many rows run at th
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from collections.abc import Mapping as Map
 from dataclasses import dataclass
@@ -62,7 +63,8 @@ class Search:
     `template` is the array; its lanes are those of one tap group. With `clustered`, the estimate expects each statement
     in the lanes of as few sequencers as take the fewest issue slots of all lanes. With `fused`, the estimate knows that
     a function costs nothing after the root operation that makes its operand, and that operands of functions come to
-    the root at once. With `kept`, it expects that lanes keep their copies of models whose home is the root.
+    the root at once. With `kept`, it expects that lanes keep their copies of models whose home is the root. With
+    `received`, it expects that lanes take the words that they need as the root makes them.
     """
 
     def __init__(
@@ -74,6 +76,7 @@ class Search:
         clustered: bool = False,
         fused: bool = False,
         kept: bool = False,
+        received: bool = False,
     ) -> None:
         self.graph = graph = legal
         self.template = template
@@ -87,6 +90,9 @@ class Search:
         self.results = {t for _, t in graph.results}
         self.fused = fused
         self.kept = kept
+        writers = Counter(statement.target for statement in graph.statements)
+        made = (s.target for s in graph.statements if writers[s.target] == 1 and not s.constraints)
+        self.made_at_once = frozenset(made if received else ())
         self.operands = operands_of_functions(graph) if fused else frozenset[str]()
         self._fits = {s.id: tuple(self._ways(s)) for s in graph.statements}
         self._shared = self._shared_homes()
@@ -243,7 +249,14 @@ class Search:
             cost += size + 14
         if home.kind == "lane" and spot == ROOT:
             return cost + size + 14
+        if home == ROOT and tensor in self.made_at_once and not self._lies_in_lanes(tensor, spot, copies):
+            return cost + 8  # The lanes take each word as the root makes it.
         return cost + (size if spot.kind == "lane" or spot == EVERY else 0) + 8
+
+    @staticmethod
+    def _lies_in_lanes(tensor: str, spot: Spot, copies: set[tuple[str, Spot]]) -> bool:
+        """Say whether a tensor has a copy in the lanes beside the one at a spot. Only one is taken as it is made."""
+        return any(name == tensor and other not in (spot, ROOT) for name, other in copies)
 
     def _cost(self, statement: Statement, fit: Fit) -> float:
         """Return the estimated cycles of computing a statement in one way, without its moves."""

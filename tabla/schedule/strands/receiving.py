@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import replace
@@ -53,10 +54,12 @@ def receive(site: Site, target: str, write: Sequence[Affine], output: Output) ->
 
     `target` and `write` say which elements the root makes, `output` when they show. The spot is None, and there are no
     strands, unless one statement makes the result, each of its axes of several elements runs along a loop of its own,
-    and lanes need a copy. An axis that is spread over lanes must be the slowest, or its words must come in whole rows
-    or within a row. If there is one slower axis, each of its turns may have strands of its own instead.
+    and lanes need a copy. Loops that run over an axis together count as one. An axis that is spread over lanes must be
+    the slowest, or its words must come in whole rows or within a row. If there is one slower axis, each of its turns
+    may have strands of its own instead.
     """
-    wanted, loops = site.taken(target), output.loops
+    wanted = site.taken(target)
+    write, loops = _in_one_loop(write, output.loops)
     alone = sum(1 for _ in site.graph.writers(target)) == 1
     if not wanted or not alone or not _along(write, loops, site.graph.tensors[target].shape):
         return None, []
@@ -90,6 +93,23 @@ def receive(site: Site, target: str, write: Sequence[Affine], output: Output) ->
             first = start + (turn * spread.count + piece[0] - low) * inner
             strands.append(take(site, target, spot, nest, at, bounds, first, output.interval))
     return spot, strands
+
+
+def _in_one_loop(write: Sequence[Affine], loops: tuple[Loop, ...]) -> tuple[tuple[Affine, ...], tuple[Loop, ...]]:
+    """Return what is written with one loop for each two that run over an axis together, as in ``4*group + row``.
+
+    The inner one is the next loop, and its turns fill the step of the outer one.
+    """
+    for position, (outer, inner) in enumerate(itertools.pairwise(loops)):
+        together = Affine.index(outer.name) * inner.count + Affine.index(inner.name)
+        mentions = [subscript for subscript in write if {outer.name, inner.name} & set(subscript.names)]
+        if len(mentions) == 1 and mentions[0].coefficients == together.coefficients:
+            low = outer.low * inner.count + inner.low
+            both = Loop(name=inner.name, count=outer.count * inner.count, low=low)
+            alone = Affine.index(inner.name) + mentions[0].constant
+            changed = tuple(alone if subscript is mentions[0] else subscript for subscript in write)
+            return _in_one_loop(changed, (*loops[:position], both, *loops[position + 2 :]))
+    return tuple(write), loops
 
 
 def _along(write: Sequence[Affine], loops: Sequence[Loop], shape: Sequence[int]) -> bool:
