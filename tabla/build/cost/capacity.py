@@ -46,8 +46,8 @@ class Room:
 def room(image: Image, part: Part) -> Room | None:
     """Return what the memories of an image take of a part; None for a family whose records do not say what a RAM holds.
 
-    A memory takes whole block RAMs, however few words it has. Memories for which the hardware does not ask for block
-    RAMs lie in LUTs as far as those of the part reach, those that gain most first.
+    A memory takes whole block RAMs, however few words it has. Memories that synthesis makes of LUTs lie there as far as
+    those of the part reach, those that gain most first.
     """
     family, device = part
     if not family.ram_bits:
@@ -55,7 +55,7 @@ def room(image: Image, part: Part) -> Room | None:
     has = family.lut_memory_bits(device)
     blocks, left = Counter[str](), has
     pieces = [
-        (each, piece.block, _in_luts(piece), _in_blocks(piece, family))
+        (each, not piece.in_luts, _in_luts(piece), _in_blocks(piece, family))
         for each in memories(image, features_of(image))
         for piece in each.pieces
     ]

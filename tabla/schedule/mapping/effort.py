@@ -40,9 +40,9 @@ class Effort:
     * `candidates`: mappings by the estimate; `fused`: further ones by an estimate that knows that a function costs
       nothing after the root operation that makes its operand.
     * `received`: further ones by an estimate that expects lanes to take words as the root makes them.
-    * `call_beam`, `call_fused`, `call_received`: `beam`, `fused` and `received` for programs that update no model. Such
-      a program has no path from sample to sample, its schedules are found sooner, and its best mapping is more often
-      one that the estimate puts behind others.
+    * `call_beam`, `call_fused`, `call_received`, `call_short`: `beam`, `fused`, `received` and `short` for programs
+      that update no model. Such a program has no path from sample to sample, its schedules are found sooner, and its
+      best mapping is more often one that the estimate puts behind others.
 
     Arrays, where the user names none:
 
@@ -107,6 +107,7 @@ class Effort:
     starts: int = 4
     starts_of_long: int = 2
     short: int = 14
+    call_short: int = 18
     busy: float = 0.95
     promising: int = 2
     hastened: int = 3
@@ -188,6 +189,7 @@ def of_calls(effort: Effort) -> Effort:
         beam=effort.call_beam,
         fused=effort.call_fused,
         received=effort.call_received,
+        short=effort.call_short,
         block_price=effort.call_block_price,
         far_block_price=effort.call_far_block_price,
     )

@@ -9,7 +9,7 @@ import pytest
 
 import tabla
 from tabla.base.source import TablaError
-from tabla.build.cost import capacity
+from tabla.build.cost import capacity, estimate
 from tabla.build.cost.blocks import Memory
 from tabla.build.cost.capacity import room
 from tabla.build.options import Options
@@ -20,6 +20,10 @@ from tabla.templates.targets import target, targets
 TEXT = """mu = 0.5; model_input x[n]; model_output y; model w[n]; gradient g[n] -> w; iterator i[0:n];
 e = sum[i](w[i] * x[i]) - y; g[i] = e * x[i];
 """
+ROWS = """mu = 0.125; model_input u, x[8]; model_output y; model U[2400][8]; gradient g[2400][8] -> U; iterator k[0:8];
+e = sum[k](U[u][k] * x[k]) - y; g[u][k] = e * x[k];
+"""
+"""A table whose rows the root learns."""
 OWN_BOARD = """def Own : Board<"own", "Own", Lfe5u25, "CABGA381", 6> {
   let ClockPin = "G2"; let ClockHertz = 25000000; let HostTransmit = "L4"; let HostReceive = "M1";
 }
@@ -54,6 +58,9 @@ def with_memories(monkeypatch: pytest.MonkeyPatch, *found: Memory) -> None:
         (ECP5, Memory(bits=18, words=2352, block=True, needed=((1500, 2000),), copies=5), 5),
         (ECP5, Memory(bits=18, words=2352, block=True, needed=()), 0),
         (ECP5, Memory(bits=16, words=20, block=False), 0),
+        (ECP5, Memory(bits=18, words=2400, block=False), 3),  # the hardware does not ask, and synthesis takes them
+        (ECP5, Memory(bits=18, words=128, block=False), 1),
+        (ECP5, Memory(bits=18, words=128, block=False, in_luts=True), 0),
         (XILINX, Memory(bits=9, words=2048, block=True), 1),
     ],
 )
@@ -77,6 +84,19 @@ def test_luts_hold_a_share_and_blocks_the_rest(monkeypatch: pytest.MonkeyPatch) 
     with_memories(monkeypatch, Memory(bits=16, words=16, block=False, copies=fill + device.capacity("RAM") + 1))
     found = room(None, (XILINX, device))  # type: ignore[arg-type]
     assert found is not None and not found.fits
+
+
+@pytest.mark.parametrize("pes", [8, 24])
+def test_what_gen_counts_is_what_exploration_counts(tmp_path: Path, pes: int) -> None:
+    """Two counts of block RAMs, of which the other one is held against Yosys."""
+    image = made(tmp_path, 2000, pes=pes, part="LFE5U-25F").image
+    found = room(image, (ECP5, ECP5.device("25k")))
+    assert found is not None and found.blocks == estimate(image).block_rams > 0
+    table = tmp_path / "rows.t"
+    table.write_text(ROWS)
+    image = build(table, Options(effort=0, pes=pes, part="LFE5U-25F", format="q11.7")).image
+    found = room(image, (ECP5, ECP5.device("25k")))
+    assert found is not None and found.blocks == estimate(image).block_rams > 20
 
 
 def test_memory_bits_are_those_of_rams_and_of_a_share_of_the_luts() -> None:

@@ -37,8 +37,10 @@ def test_the_default_is_the_record_as_it_is_written() -> None:
 
 
 def test_a_program_without_updates_gets_a_wider_beam_and_pays_for_memory() -> None:
-    effort = Effort(call_beam=20, call_fused=30, call_received=5, call_block_price=0.5, call_far_block_price=0.7)
-    assert of_calls(effort) == replace(effort, beam=20, fused=30, received=5, block_price=0.5, far_block_price=0.7)
+    own = {"call_beam": 20, "call_fused": 30, "call_received": 5, "call_short": 40}
+    effort = Effort(**own, call_block_price=0.5, call_far_block_price=0.7)
+    expected = replace(effort, beam=20, fused=30, received=5, short=40, block_price=0.5, far_block_price=0.7)
+    assert of_calls(effort) == expected
     assert all(of_calls(each).beam >= each.beam and of_calls(each).fused >= each.fused for each in EFFORTS)
 
 
