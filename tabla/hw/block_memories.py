@@ -102,10 +102,13 @@ def giving_way(parameters: Parameters) -> frozenset[str]:
 
 
 def memories_fill_the_part(parameters: Parameters) -> bool:
-    """Return whether the memories of lanes and roots with many words take, with all microcode in block RAMs, more of
-    them than the part has. An array whose depths are all asked for, such as an overlay, is never said to.
+    """Return whether the memories of lanes and roots with many words take, with all microcode, the tables of functions
+    and the buffer of words that leave, more block RAMs than the part has. An array whose depths are all asked for,
+    such as an overlay, is never said to.
     """
-    return bool(parameters.needed) and _taken(parameters) > parameters.part_blocks
+    tables = sum(bool(table.base) for table in parameters.functions)
+    beside = parameters.roots * TABLE_BLOCKS * tables + (parameters.output_depth > FEW_WORDS)
+    return bool(parameters.needed) and _taken(parameters) + beside > parameters.part_blocks
 
 
 def _taken(parameters: Parameters) -> int:
