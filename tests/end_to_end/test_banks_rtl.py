@@ -18,7 +18,7 @@ from tests.end_to_end.algorithms import hold_schedule, need
 from tests.schedule.test_needed import MAPS
 
 Q6_10 = Format(integer=6, fraction=10)
-LONG = """def long(float(2,1030) A, float(2) s) -> (B, C) {
+LONG = """def long(float(2,2060) A, float(2) s) -> (B, C) {
   B(c,i) = A(c,i) * s(c)
   C(c) +=! B(c,i) * B(c,i)
 }"""
@@ -44,6 +44,6 @@ def test_lanes_without_words() -> None:
 
 def test_a_block_and_a_few_words() -> None:
     need("icarus")
-    schedule = scheduled(graph_of(LONG, {"A": (2, 1030), "s": (2,)}), template_for(4))
-    assert 1024 < encode(schedule).parameters.data_depth < 1040
+    schedule = scheduled(graph_of(LONG, {"A": (2, 2060), "s": (2,)}), template_for(4))
+    assert 1024 < encode(schedule).parameters.interim_depth < 1040
     hold_schedule(schedule, "icarus", samples=1)
