@@ -16,15 +16,15 @@ from typing import Any
 
 from tabla.build.cost import Estimate, clock_on, estimate
 from tabla.build.cost.capacity import Part, named_part
-from tabla.build.files.occupancy import Occupancy, occupancy
+from tabla.build.files.occupancy import USUAL, Occupancy, occupancy
 from tabla.build.stages import Stages
 from tabla.build.synth.nextpnr import chosen_grade
 from tabla.schedule.placing.schedule import Schedule
 from tabla.templates.targets import KINDS, Device, Target
 from tabla.templates.template import limits
 
-TARGET, USUAL = "ecp5", "LFE5U-85F:6"
-"""The family of which figures are estimated, and the part if the user names none of it: that of ``tabla explore``."""
+TARGET = "ecp5"
+"""The family of which figures are estimated: that of ``tabla explore``."""
 IDLE = 0.5
 """Minibatches are spoken of where less than this share of the multipliers' slots multiplies."""
 GAIN = 1.5
@@ -120,11 +120,11 @@ def outlook(build: Stages) -> Outlook:
 
 
 def _estimated(build: Stages) -> tuple[Part, int]:
-    """Return the part of which figures are estimated, and its speed grade."""
-    options = build.options
-    named = [text for text in (options.part, USUAL) if text is not None]
-    text = next(text for text in named if named_part(text, options.records)[0].name == TARGET)
-    part = named_part(text, options.records)
+    """Return the part of which figures are estimated, and its speed grade: the user's, or the usual part."""
+    text, own = build.options.part or USUAL, build.options.records
+    part = named_part(text, own)
+    if part[0].name != TARGET:
+        text, part = USUAL, named_part(USUAL, own)
     _, _, grade = text.partition(":")
     return part, chosen_grade(part[1], int(grade) if grade else None)
 

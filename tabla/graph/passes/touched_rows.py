@@ -56,8 +56,6 @@ from tabla.graph.rewrite import copy_of, new_name, with_statements
 _ROOT_CYCLES = 40
 """About how many cycles the root takes for a scatter beside its words: fetches of positions, and words on their way."""
 _ONE = Constant(value=Fraction(1))
-_AXIS = "axis{}"
-"""The names of the indices over the axes of a model, where there is none of the program."""
 
 
 @graph_pass("touched-rows", "learn the rows that a sample names, and leave all others where they are")
@@ -104,7 +102,7 @@ class _Rewriting:
         landings = tuple(self._landing(number) for number in range(len(self.groups)))
         turns = tuple(turn for group in self.groups for turn in group.turns)
         last = chain.updates[-1]
-        indices, whole = axes(boxes.whole(self.tensors[chain.model].shape), _AXIS)
+        indices, whole = axes(boxes.whole(self.tensors[chain.model].shape))
         kept = Read(tensor=chain.model, subscripts=whole)
         scatter = Scatter(kept=kept, landings=landings, reduce=tuple(turn.name for turn in turns))
         self.made.append(replace(last, write=whole, indices=indices, operation=scatter, reduced=turns))
@@ -128,7 +126,7 @@ class _Rewriting:
             self._sum(update, chain.axis, group, rows)
         new = rows[chain.updates[0].target]
         self._keep(new, group)
-        others = [Affine.index(_AXIS.format(axis)) for axis in range(len(self.tensors[chain.model].shape))]
+        others = list(axes(boxes.whole(self.tensors[chain.model].shape))[1])
         del others[chain.axis]
         turns = tuple(Affine.index(turn.name) for turn in positions.turns)
         place = Gathered(table=positions.table, offset=positions.offset)
@@ -161,13 +159,13 @@ class _Rewriting:
         )
 
     def _keep(self, new: str, group: int) -> None:
-        """Let the words of rows which no update writes be those that the model has."""
+        """Copy the words of the rows that no update writes from the model."""
         chain, axis = self.chain, self.chain.axis
         shape = self.tensors[chain.model].shape
         written = [tuple((index.low, index.high) for index in update.indices) for update in chain.updates]
         turns = self.groups[group].turns
         for box in boxes.without([boxes.whole(shape)], written):
-            indices = list(axes(box, _AXIS)[0])
+            indices = list(axes(box)[0])
             del indices[axis]
             own = self._looked_up(chain.model, axis, group)
             at = tuple(Affine.index(index.name) for index in (*turns, *indices))

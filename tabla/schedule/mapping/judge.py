@@ -14,7 +14,7 @@ Merit = tuple[float, int, int, int]
 
 
 _UNFIT = 1000.0
-"""What a schedule weighs that the named part does not hold, in schedules that it holds."""
+"""How many times as much a schedule weighs if the named part does not hold it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -88,7 +88,7 @@ def test_luts_hold_a_share_and_blocks_the_rest(monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.parametrize("pes", [8, 24])
 def test_what_gen_counts_is_what_exploration_counts(tmp_path: Path, pes: int) -> None:
-    """Two counts of block RAMs, of which the other one is held against Yosys."""
+    """Exploration counts as the cost model does, and other tests hold the cost model against Yosys."""
     image = made(tmp_path, 2000, pes=pes, part="LFE5U-25F").image
     found = room(image, (ECP5, ECP5.device("25k")))
     assert found is not None and found.blocks == estimate(image).block_rams > 0
